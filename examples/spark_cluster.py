@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyspark
 
-from kafka_shim.pipeline.package import write_package_zip
+from kafka_shim.pipeline.package import write_worker_packages
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 
 ROOT = Path(__file__).parents[1]
@@ -97,7 +97,7 @@ def submit(
 ) -> subprocess.CompletedProcess[str]:
     """Run a job of `kafka-shim pipeline` on the cluster, with further settings of Spark."""
     archive = folder / "kafka-shim.zip"
-    write_package_zip(archive)
+    write_worker_packages(archive)
     command = [str(SPARK / "bin" / "spark-submit"), "--master", address]
     command += ["--archives", f"{archive}#kafka-shim", "--driver-java-options", f"{_LOG} {_BRIEF}"]
     given = SETTINGS | {"spark.executorEnv.PYTHONPATH": "kafka-shim"} | dict(settings or {})

@@ -45,7 +45,7 @@ def start_engine(way: str) -> TraceInput:
     keep_pyarrow_from_importing_pandas()
     on_spark = way == "spark"
     empty = spark_trace_input(spark_session("local[2]"), []) if on_spark else local_trace_input([])
-    empty.hand_over(empty.reader.sql("select 1 as one"))
+    empty.to_deciding_engine(empty.reader.sql("select 1 as one"))
     return empty
 
 
@@ -56,8 +56,8 @@ def read_accesses(empty: TraceInput, folder: str) -> str:
         rows: Relation = empty.spark.read.schema(spark_ddl(OBSERVED)).parquet(folder)
     else:
         files = [str(path) for path in sorted(Path(folder).iterdir())]
-        rows = empty.engine.parquet_files(files, [*OBSERVED.names])
-    return empty.hand_over(sum_equal_accesses(empty.reader, rows))
+        rows = empty.engine.create_parquet_view(files, [*OBSERVED.names])
+    return empty.to_deciding_engine(sum_equal_accesses(empty.reader, rows))
 
 
 def run_job(empty: TraceInput, job: str, folder: str, acls: str) -> dict[str, int]:

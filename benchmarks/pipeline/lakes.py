@@ -17,7 +17,7 @@ def s7_lake(bench: Bench) -> Ratio:
 
     def changes(path: Path) -> int:
         found = spark_trace_input(bench.spark, [str(path)], {})
-        accesses = found.hand_over(found.distinct_accesses())
+        accesses = found.to_deciding_engine(found.distinct_accesses())
         return found.engine.count_rows(what_breaks(found.engine, accesses, AclSet(())))
 
     def ask() -> int:

@@ -8,10 +8,10 @@ from kafka_shim.authorizer.acl_requests import (
     ConnectionCloses,
     WireAcl,
     creation_error,
+    deletion_filter_error,
     parse_creations,
     parse_filter,
     parse_filters,
-    unknown_code_error_of_deletion_filter,
 )
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, InvalidCodeHandling
 from kafka_shim.authorizer.model import AclFilter
@@ -231,7 +231,7 @@ def test_a_zero_in_a_filter(field: str) -> None:
     assert not isinstance(read, ConnectionCloses)
     assert read[0] == AclFilter()
     assert getattr(read[1], field).name == "UNKNOWN"
-    assert unknown_code_error_of_deletion_filter(read[1], ZOOKEEPER_RULES) is None
+    assert deletion_filter_error(read[1], ZOOKEEPER_RULES) is None
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -240,7 +240,7 @@ def test_an_unmapped_code_in_a_filter(field: str, code: int) -> None:
     read = parse_filters([changed(ANYTHING, **{field: code})])
     assert not isinstance(read, ConnectionCloses)
     assert getattr(read[0], field).name == "UNKNOWN"
-    refusal = unknown_code_error_of_deletion_filter(read[0])
+    refusal = deletion_filter_error(read[0])
     assert refusal is not None
     assert refusal.error is ErrorCode.INVALID_REQUEST
     assert field.replace("_", " ") in (refusal.message or "")
@@ -257,12 +257,12 @@ def test_an_unmapped_code_in_a_filter(field: str, code: int) -> None:
 )
 def test_a_filter_with_codes_of_later_releases(fact: str, fields: dict[str, object]) -> None:
     codes = changed(ANYTHING, **fields)
-    assert unknown_code_error_of_deletion_filter(parse_filter(codes)) is None
+    assert deletion_filter_error(parse_filter(codes)) is None
     rules = AclRules(**{fact: False})  # type: ignore[arg-type]
-    assert unknown_code_error_of_deletion_filter(parse_filter(codes, rules)) is not None
+    assert deletion_filter_error(parse_filter(codes, rules)) is not None
 
 
 def test_valid_filters_are_accepted() -> None:
-    assert unknown_code_error_of_deletion_filter(AclFilter()) is None
-    assert unknown_code_error_of_deletion_filter(AclFilter(pattern_type=PatternType.MATCH)) is None
-    assert unknown_code_error_of_deletion_filter(AclFilter(resource_name="")) is None
+    assert deletion_filter_error(AclFilter()) is None
+    assert deletion_filter_error(AclFilter(pattern_type=PatternType.MATCH)) is None
+    assert deletion_filter_error(AclFilter(resource_name="")) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.authorizer.client_needs import ClientRole, known_role
+from kafka_shim.authorizer.client_needs import ClientRole, detect_role
 from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
@@ -39,19 +39,19 @@ COORDINATOR = FindCoordinatorRequest(key="billing", key_type=0)
     ],
 )
 def test_default_client_ids_tell_the_role(client_id: str | None, role: ClientRole | None) -> None:
-    found = known_role(client_id, 0)
+    found = detect_role(client_id, 0)
     assert (found and found.role) == role
 
 
 def test_requests_tell_the_role_unless_they_have_several() -> None:
     produces, joins = 1 << ApiKey.INIT_PRODUCER_ID, 1 << ApiKey.JOIN_GROUP
-    found = known_role("rdkafka", produces)
+    found = detect_role("rdkafka", produces)
     assert found is not None
     assert (found.role, found.evidence) == (ClientRole.PRODUCER, "it sent InitProducerId")
-    found = known_role("producer-1", joins)  # requests are more certain than names
+    found = detect_role("producer-1", joins)  # requests are more certain than names
     assert found is not None
     assert found.role is ClientRole.CONSUMER
-    assert known_role("app", produces | joins) is None
+    assert detect_role("app", produces | joins) is None
 
 
 class Client:

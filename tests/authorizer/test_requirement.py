@@ -7,8 +7,8 @@ import pytest
 from kafka_shim.authorizer.requirement import (
     Denial,
     DenialEffect,
-    HiddenWithoutDescribe,
     NeedAlternative,
+    ReportedMissing,
     Requirement,
     bind_to_release,
     is_in_release,
@@ -126,7 +126,7 @@ def test_the_effect_follows_the_version() -> None:
 
 @pytest.mark.parametrize("first", [True, False])
 def test_hiding_ends_with_a_release(first: bool) -> None:
-    hidden = HiddenWithoutDescribe(
+    hidden = ReportedMissing(
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0", before_operation_check=first
     )
     before, after = (bind_to_release(row(hidden=hidden), release) for release in ("0.11", "1.0"))

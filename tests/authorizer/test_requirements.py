@@ -42,7 +42,7 @@ every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
 
 
 def needed(row_id: str, release: str) -> list[str]:
-    bound = requirements.all_requirements_bound_to_release(release)[BY_ID[row_id]]
+    bound = requirements.bound_requirements(release)[BY_ID[row_id]]
     return [f"{need.operation.name} {need.resource_type.name}" for need in bound.needs]
 
 
@@ -135,7 +135,7 @@ def test_the_error_is_that_of_the_resource(row: Requirement) -> None:
     if row.id in OTHER_ERRORS:
         return
     for release in RELEASES:
-        bound = requirements.all_requirements_bound_to_release(release)[row]
+        bound = requirements.bound_requirements(release)[row]
         last = bound.needs[-1:]
         if bound not in requirements_of_served_versions(release):
             continue
@@ -151,10 +151,7 @@ def test_the_error_is_that_of_the_resource(row: Requirement) -> None:
 
 def test_the_exceptions_are_needed() -> None:
     for row_id in OTHER_ERRORS:
-        bounds = [
-            requirements.all_requirements_bound_to_release(release)[BY_ID[row_id]]
-            for release in RELEASES
-        ]
+        bounds = [requirements.bound_requirements(release)[BY_ID[row_id]] for release in RELEASES]
         assert any(b.error is not ERRORS[b.needs[-1].resource_type] for b in bounds), row_id
 
 
@@ -309,7 +306,5 @@ def test_in_force_leaves_out_checks_of_later_versions() -> None:
 
 
 def test_bound_rows_are_cached() -> None:
-    assert requirements.all_requirements_bound_to_release(
-        "4.3"
-    ) is requirements.all_requirements_bound_to_release("4.3")
-    assert requirements.all_requirements_bound_to_release("4.3").keys() == set(TABLE)
+    assert requirements.bound_requirements("4.3") is requirements.bound_requirements("4.3")
+    assert requirements.bound_requirements("4.3").keys() == set(TABLE)

@@ -1,7 +1,7 @@
 """A denial without an error code is derived from the status that names it."""
 
 from kafka_shim.authorizer.access_plan import access_plan
-from kafka_shim.authorizer.evidence import TopicKnowledge, evidence_from_response
+from kafka_shim.authorizer.evidence import ExternalTopicFacts, evidence_from_response
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.streams_group_heartbeat import (
@@ -37,7 +37,7 @@ def denied(response: StreamsGroupHeartbeatResponse) -> list[Action]:
     evidence = evidence_from_response(
         *(ApiKey.STREAMS_GROUP_HEARTBEAT, 0, plan, response),
         release=RELEASE,
-        topics=TopicKnowledge(),
+        topics=ExternalTopicFacts(),
     )
     return [need.last_named_action for need in evidence.needs_denied_by_status()]
 

@@ -25,7 +25,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 from tests.support.commands import SHIM
 
 ROOT = Path(__file__).parents[2]
@@ -66,14 +66,14 @@ def test_words_that_are_not_utf_8_are_refused(capsys: pytest.CaptureFixture[str]
 
 
 def test_errors_cut_long_values_and_escape_control_characters() -> None:
-    assert safe_text(f"option `{'x' * 200}`: expected") == f"option `{'x' * 80}…`: expected"
-    assert safe_text("`a\x1b[31m\nb\udcff`") == r"`a\x1b[31m\nb\udcff`"
-    assert len(safe_text("y" * 10_000)) < 400
+    assert sanitize_message(f"option `{'x' * 200}`: expected") == f"option `{'x' * 80}…`: expected"
+    assert sanitize_message("`a\x1b[31m\nb\udcff`") == r"`a\x1b[31m\nb\udcff`"
+    assert len(sanitize_message("y" * 10_000)) < 400
 
 
 def test_errors_do_not_cut_the_text_between_values() -> None:
     text = f"`a` is not a trace{' and that is long' * 5}: `kafka-shim trace import a`"
-    assert safe_text(text) == text
+    assert sanitize_message(text) == text
 
 
 @pytest.mark.parametrize(

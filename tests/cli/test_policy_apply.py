@@ -9,7 +9,7 @@ import pytest
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.cli import main
 from kafka_shim.cli.policy import apply
-from kafka_shim.client.acls import send_steps
+from kafka_shim.client.acls import send_acl_changes
 from kafka_shim.client.client import Client, ClientError
 from tests.cli.conftest import Running
 
@@ -85,12 +85,12 @@ def test_an_interrupted_plan_goes_on(
     def failing(client: Client, steps: tuple[Step, ...]) -> None:
         if not steps[0].is_addition:
             if sent_of_second:
-                send_steps(client, steps[:sent_of_second])
+                send_acl_changes(client, steps[:sent_of_second])
             raise ClientError("the connection was lost")
-        send_steps(client, steps)
+        send_acl_changes(client, steps)
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply, "send_steps", failing)
+        patch.setattr(apply, "send_acl_changes", failing)
         assert main(["policy", "apply", saved, *at]) == 1
     assert "1 of 2 requests are done: run the command again to go on" in capsys.readouterr().err
     assert main(["policy", "apply", saved, *at]) == 0
@@ -105,10 +105,10 @@ def test_an_interrupted_plan_can_be_undone(
     def stopped(client: Client, steps: tuple[Step, ...]) -> None:
         if not steps[0].is_addition:
             raise KeyboardInterrupt
-        send_steps(client, steps)
+        send_acl_changes(client, steps)
 
     with monkeypatch.context() as patch:
-        patch.setattr(apply, "send_steps", stopped)
+        patch.setattr(apply, "send_acl_changes", stopped)
         assert main(["policy", "apply", saved, *at]) == 1
     assert main(["policy", "apply", str(tmp_path / "plan.undo.json"), *at]) == 0
     assert has_acls_of("old.yaml", tmp_path, at)

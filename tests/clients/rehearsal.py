@@ -51,7 +51,7 @@ def main() -> int:
     with cluster as addresses:
         report = replay(args.trace, *addresses)
     sys.stdout.write("\n".join(report_lines(report)) + "\n")
-    return 0 if report.has_no_differences else DIFFERENT
+    return 0 if report.matches_recording else DIFFERENT
 
 
 @contextlib.contextmanager

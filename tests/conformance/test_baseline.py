@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from kafka_shim.conformance.baseline import as_baseline, read_baseline
+from kafka_shim.conformance.baseline import format_baseline, read_baseline
 from kafka_shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.output_formats import as_json, as_junit, as_text
@@ -54,7 +54,7 @@ reason = "issue 12"
 def noted(report: Report, text: str, folder: Path) -> Report:
     file = folder / "baseline.toml"
     file.write_text(text)
-    return read_baseline(str(file), list(CASES)).note_known_failures(report)
+    return read_baseline(str(file), list(CASES)).mark_known_failures(report)
 
 
 def test_known_failures_do_not_make_the_run_fail(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_an_invalid_baseline_is_rejected(old: str, new: str, message: str, tmp_p
 
 def test_a_baseline_is_written_from_a_report_without_reasons(tmp_path: Path) -> None:
     report = report_of(at_2_8=PASSED, denied=FAILED, recovers=PASSED, should=FAILED)
-    text = as_baseline([report])
+    text = format_baseline([report])
     with pytest.raises(ConfigError, match="reason is empty"):
         noted(report, text, tmp_path)
     filled = text.replace('reason = ""', 'reason = "issue 12"')

@@ -7,8 +7,8 @@ import pytest
 from kafka_shim.conformance.driver import DriverResponse, ReportedError
 from kafka_shim.conformance.evidence import (
     ObservedExchange,
-    first_untrue_result,
-    why_successful_command_lacks_request,
+    find_unproven_result,
+    missing_request_text,
 )
 from kafka_shim.conformance.reported_results import CommandRun
 from kafka_shim.conformance.requested_content import SentRequest
@@ -286,23 +286,23 @@ def test_a_result_is_that_of_the_responses(
     }
     if not isinstance(observed, ObservedExchange):
         observed = exchange(apis[command_run.command], observed)
-    assert (first_untrue_result([command_run], [observed]) is None) is is_true
+    assert (find_unproven_result([command_run], [observed]) is None) is is_true
 
 
 def test_a_result_without_a_response_is_made_up() -> None:
     lost = exchange(ApiKey.LIST_OFFSETS, None)
     made_up = run("list_offsets", {"items": {"orders-0": {"offset": -1001}}})
-    assert first_untrue_result([made_up], [lost]) is not None
+    assert find_unproven_result([made_up], [lost]) is not None
     unacknowledged = run("produce", {"offsets": [-1]}, values=["a"])
     sent = exchange(ApiKey.PRODUCE, None)
-    assert first_untrue_result([unacknowledged], [sent]) is None
+    assert find_unproven_result([unacknowledged], [sent]) is None
 
 
 def test_a_value_is_not_reported_twice_by_two_commands() -> None:
     once = run("consume", {"values": ["a", "a"]})
     observed = [exchange(ApiKey.FETCH, FETCHED)]
-    assert first_untrue_result([once], observed) is None
-    assert first_untrue_result([once, once], observed) == (
+    assert find_unproven_result([once], observed) is None
+    assert find_unproven_result([once, once], observed) == (
         "values of received records",
         "`consume` reported b'a' 4 times",
     )
@@ -313,22 +313,22 @@ def test_operations_that_were_not_requested_are_not_compared() -> None:
         "describe_topics", {"items": {"orders": {"operations": None}}}, operations=False
     )
     observed = [exchange(ApiKey.METADATA, DESCRIBED)]
-    assert first_untrue_result([described], observed) is None
+    assert find_unproven_result([described], observed) is None
 
 
 def test_a_denial_that_no_broker_returned_is_not_believed() -> None:
     error = DriverResponse(error=ReportedError("Denied", 29, "denied"))
-    untrue = first_untrue_result([CommandRun("produce", {}, error, 1)], [LISTED])
+    untrue = find_unproven_result([CommandRun("produce", {}, error, 1)], [LISTED])
     assert untrue is not None
     assert untrue[0] == "TOPIC_AUTHORIZATION_FAILED (29) from a broker"
     denied = LISTED._replace(errors=(29,))
-    assert first_untrue_result([CommandRun("produce", {}, error, 1)], [denied]) is None
+    assert find_unproven_result([CommandRun("produce", {}, error, 1)], [denied]) is None
 
 
 def test_a_request_before_the_command_does_not_count() -> None:
     command_run = run("list_topics", {"topics": ["orders"]})
-    assert why_successful_command_lacks_request(command_run, [LISTED]) is None
+    assert missing_request_text(command_run, [LISTED]) is None
     earlier = LISTED._replace(number=0)
-    assert why_successful_command_lacks_request(command_run, [earlier]) == (
+    assert missing_request_text(command_run, [earlier]) == (
         "`list_topics` succeeded, but the client sent no Metadata"
     )

@@ -4,10 +4,10 @@ import struct
 
 from crc32c import crc32c
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.conformance.vectors.generated_values import (
     fill_generated_values,
-    with_producer,
+    replace_producer,
 )
 from kafka_shim.protocol.messages.end_txn import EndTxnRequest
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdResponse
@@ -56,18 +56,22 @@ def test_records_get_the_producer_and_a_new_checksum() -> None:
     assert row.records is not None
     assert struct.unpack_from(">qhi", row.records, 43) == (17, 3, 4)
     assert struct.unpack_from(">I", row.records, 17)[0] == crc32c(row.records[21:])
-    damaged = with_producer(batch([b"v"], damage=True), 17, 3)
+    damaged = replace_producer(batch([b"v"], damage=True), 17, 3)
     assert damaged is not None
     assert struct.unpack_from(">I", damaged, 17)[0] != crc32c(damaged[21:])
-    assert with_producer(None, 17, 3) is None
-    assert with_producer(message(b"old"), 17, 3) == message(b"old")
+    assert replace_producer(None, 17, 3) is None
+    assert replace_producer(message(b"old"), 17, 3) == message(b"old")
 
 
 def test_fields_that_the_version_lacks_are_removed() -> None:
     members = [MemberIdentity(member_id="m", group_instance_id="i", reason="r")]
-    old = fit_to_version(LeaveGroupRequest(group_id="g", member_id="m", members=members), 2)
+    old = reset_unsupported_fields(
+        LeaveGroupRequest(group_id="g", member_id="m", members=members), 2
+    )
     assert (old.member_id, old.members) == ("m", [])
     members = [MemberIdentity(member_id="m", group_instance_id="i", reason="r")]
-    new = fit_to_version(LeaveGroupRequest(group_id="g", member_id="m", members=members), 4)
+    new = reset_unsupported_fields(
+        LeaveGroupRequest(group_id="g", member_id="m", members=members), 4
+    )
     assert new.member_id == ""
     assert (new.members[0].group_instance_id, new.members[0].reason) == ("i", None)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.conformance.vectors.runner import BrokerAddresses
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
@@ -83,7 +83,7 @@ def _relay_responses(
                 told = lie(api, version, response)
                 if told is None:
                     break
-                sent = write_response_frame(header, fit_to_version(told, version))
+                sent = write_response_frame(header, reset_unsupported_fields(told, version))
             client.sendall(len(sent).to_bytes(4, "big") + sent)
     except OSError:
         pass

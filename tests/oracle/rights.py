@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
@@ -230,7 +230,9 @@ def _body(draw: Draw, key: ApiKey, version: int) -> Any:
             spec = load_message_spec(f"{key.wire_name}Request").top_level_struct
             _make_odd(request, spec, version, draw)
         unanswered = UNANSWERED.get(key, lambda asked: False)
-        if not unanswered(request) and is_writable(fit_to_version(request, version), version):
+        if not unanswered(request) and is_writable(
+            reset_unsupported_fields(request, version), version
+        ):
             return _with_own_group(request, key, draw)
     raise AssertionError(f"no request of {key.wire_name} can be written in version {version}")
 

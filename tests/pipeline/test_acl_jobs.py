@@ -18,15 +18,15 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.least_acls import (
-    acl_changers_never_denied_without_rules,
     collect_sorted_acls,
     least_acls,
+    probable_super_users,
 )
 from kafka_shim.pipeline.jobs.unused_acls import unused_acls
 from kafka_shim.pipeline.jobs.what_breaks import (
     COLUMNS,
     add_changed_request_counts,
-    decided_accesses_except_still_allowed,
+    possibly_changed_accesses,
     sum_changed_decisions,
     what_breaks,
 )
@@ -89,8 +89,10 @@ class Case:
         self.seen = twin.accesses(folder)
         trace = read([str(folder)], {"splitBytes": "8000", "release": release})
         self.engine = engine = trace.engine
-        self.frame = accesses_of_requests(engine, trace.hand_over(trace.distinct_accesses()))
-        requested = trace.hand_over(trace.accesses_by_request(*COLUMNS))
+        self.frame = accesses_of_requests(
+            engine, trace.to_deciding_engine(trace.distinct_accesses())
+        )
+        requested = trace.to_deciding_engine(trace.accesses_by_request(*COLUMNS))
         self.accesses = accesses_of_requests(engine, requested)
         assert observed_settings(engine, self.frame) == (
             SUPERS,
@@ -180,10 +182,8 @@ def test_changed_requests_agree_with_plain_loops(case: Case, by_baseline: bool) 
     baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
     before = None if baseline is None else case.acl_set(baseline)
     engine = case.engine
-    decided = engine.computed_once(
-        decided_accesses_except_still_allowed(
-            engine, case.frame, case.acl_set(case.candidate), before
-        )
+    decided = engine.materialize(
+        possibly_changed_accesses(engine, case.frame, case.acl_set(case.candidate), before)
     )
     changes = sum_changed_decisions(engine, decided)
     rows = case.rows(
@@ -349,7 +349,7 @@ def test_super_users_are_guessed_without_rules(engine: DuckDbEngine) -> None:
     ]
     names = ("principal", "operation", "resource_type", "allowed", "rule")
     table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
-    found = acl_changers_never_denied_without_rules(engine, engine.relation_from_arrow(table))
+    found = probable_super_users(engine, engine.relation_from_arrow(table))
     assert found == ["User:ops"]
 
 

@@ -12,7 +12,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 from kafka_shim.trace_format.segments import Block, read_trace
 from tests.pipeline.agreement import (
     RELEASE,
@@ -177,7 +177,7 @@ def _refused_by_name(folder: Path) -> set[tuple[str, str]]:
                 _, message = read_request_frame(entry.frame)
                 named[key] = {topic.name for topic in message.topics or ()}
             elif isinstance(entry, Response):
-                response = read_response_or_none(entry)
+                response = decode_response_entry(entry)
                 assert response is not None
                 found |= {
                     (principals[entry.connection], topic.name)

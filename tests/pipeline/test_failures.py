@@ -276,7 +276,7 @@ def test_a_job_whose_python_worker_was_late_runs_again(
 ) -> None:
     from kafka_shim.pipeline import job_runner
 
-    monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", fails)
+    monkeypatch.setattr(job_runner, "_run_in_spark", fails)
     assert (cli.run(parsed(*words)), fails.runs) == (code, runs)
     lines = capsys.readouterr().err.splitlines()
     if code:
@@ -298,7 +298,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
         assert log.path.exists()
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 
-    monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", outcome)
+    monkeypatch.setattr(job_runner, "_run_in_spark", outcome)
     chained = parsed(
         *words, "--then", "damage", "/a", "--fail-on", "any", "--then", "clients", "/b"
     )
@@ -322,7 +322,7 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
 
     monkeypatch.setattr(option_checks, "validated_reader_options", options)
     ran = Fails(0, "")
-    monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", ran)
+    monkeypatch.setattr(job_runner, "_run_in_spark", ran)
     assert cli.run(parsed(*words, "--then", "damage", "/a")) == 2
     assert ran.runs == 0
     with pytest.raises(SystemExit):

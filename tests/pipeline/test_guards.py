@@ -18,8 +18,8 @@ from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,
     Step,
+    side_effects_of_steps,
     steps_to_allow,
-    what_else_steps_open,
 )
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
@@ -27,7 +27,7 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import (
     acls_that_alone_allow_access,
     acls_that_open_access,
-    allows_held_back,
+    find_overruled_allows,
     notes_on_last_acls,
 )
 from kafka_shim.pipeline.acls.removable import usage_of_each_acl
@@ -116,7 +116,7 @@ def test_what_a_deny_holds_back_is_named() -> None:
         acls = random_policy(rng)
         allows = [acl for acl in acls if acl.permission is Permission.ALLOW]
         for deny in (acl for acl in acls if acl.permission is Permission.DENY):
-            named = set(allows_held_back(deny, allows))
+            named = set(find_overruled_allows(deny, allows))
             rest = [acl for acl in acls if acl is not deny]
             without = [acl for acl in rest if acl not in named]
             for access in WORLD:
@@ -162,7 +162,7 @@ def test_what_a_remedy_opens_and_closes_is_said(everyone: bool) -> None:
         check = CheckedAction(Action(operation, ResourceType.TOPIC, name))
         needed = RequiredAccess(Actor(user, host), ((check,),))
         steps = steps_to_allow(authorizer, [needed])
-        text = "; ".join(what_else_steps_open(authorizer, steps, [needed]))
+        text = "; ".join(side_effects_of_steps(authorizer, steps, [needed]))
         rest = after_steps(acls, steps)
         added = [step.acl for step in steps if step.is_addition]
         for access in WORLD:
@@ -197,7 +197,7 @@ def test_what_a_first_acl_closes_is_said(permission: Permission) -> None:
             continue
         steps = (Step(is_addition=True, acl=acl),)
         authorizer = StandardAuthorizer(store=AclStore(acls), allow_everyone=True)
-        text = "; ".join(what_else_steps_open(authorizer, steps, ()))
+        text = "; ".join(side_effects_of_steps(authorizer, steps, ()))
         lost = [
             access
             for access in ADDRESSED_WORLD

@@ -15,7 +15,7 @@ import pytest
 from kafka_shim.pipeline.cli import html_page_of_outcome
 from kafka_shim.pipeline.intervals import (
     axis_tick_values,
-    interval_words,
+    describe_interval,
     parse_interval_seconds,
     round_interval_for_span,
 )
@@ -172,7 +172,7 @@ def test_the_labels_of_an_axis_are_not_cut() -> None:
     ],
 )
 def test_an_interval_is_named_by_its_largest_unit(interval: str, words: str) -> None:
-    assert interval_words(interval) == words
+    assert describe_interval(interval) == words
 
 
 def test_foreign_text_is_escaped() -> None:

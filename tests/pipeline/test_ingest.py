@@ -51,9 +51,9 @@ def test_an_interrupted_run_is_completed_or_discarded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: int
 ) -> None:
     lake = Lake(tmp_path)
-    lake.settle_interrupted_run()
+    lake.recover_interrupted_run()
     staged(lake, 1)
-    lake.move_staged_files_into_lake(0)
+    lake.commit_staged_files(0)
     lake.checkpoint.mkdir()
     whole = contents(lake)
     staged(lake, 2)
@@ -68,20 +68,20 @@ def test_an_interrupted_run_is_completed_or_discarded(
     monkeypatch.setattr(os, "replace", replace)
     died = True
     try:
-        lake.move_staged_files_into_lake(1)
+        lake.commit_staged_files(1)
         died = False
     except Killed:
         pass
     monkeypatch.setattr(os, "replace", real)
     assert died == (killed_at < 6)  # six renames: the note, four files, the note again
     again = Lake(tmp_path)
-    again.settle_interrupted_run()
+    again.recover_interrupted_run()
     assert not again.staged.exists()
     assert again.has_run(1) == (killed_at > 0)
     if killed_at == 0:
         assert contents(again) == whole
         staged(again, 2)
-        again.move_staged_files_into_lake(1)
+        again.commit_staged_files(1)
     assert again.has_run(0)
     assert again.has_run(1)
     expected = [f"{t} {n}{b}" for t in ("requests", "accesses") for n in (1, 2) for b in ("", "b")]
@@ -100,9 +100,9 @@ def test_only_one_process_writes_and_a_lake_without_its_checkpoint_is_rejected(
         pass
     with lake.exclusive_lock():  # the lock ends with its holder
         staged(lake, 1)
-        lake.move_staged_files_into_lake(0)
+        lake.commit_staged_files(0)
     with pytest.raises(PipelineError, match="_checkpoint is missing"):
-        lake.settle_interrupted_run()
+        lake.recover_interrupted_run()
 
 
 def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_what_does_not_fit_into_memory_is_in_the_folder_for_temporary_files(
     engine.connection.execute("set memory_limit = '60MB'")
     engine.connection.execute("set threads = 1")
     text = "hash(range)::varchar || hash(range + 1)::varchar as text"
-    table = engine.computed_once(engine.sql(f"select {text} from range(3000000)"))
+    table = engine.materialize(engine.sql(f"select {text} from range(3000000)"))
     assert engine.count_rows(table) == 3_000_000
     (folder,) = temporary.iterdir()
     assert list(folder.iterdir())

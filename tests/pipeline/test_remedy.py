@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.remedy import Remedy, complete_remedy, remedy_from_recorded_rules
+from kafka_shim.pipeline.acls.remedy import Remedy, find_remedy, find_remedy_from_rules
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, Permission, ResourceType
@@ -62,7 +62,7 @@ def test_every_remedy_is_complete_and_minimal(
     who, name = rng.choice(PRINCIPALS[:3]), rng.choice(NAMES[asked[2]])
     rows = [row(who, host, asked, name) for host in set(hosts)]
     authorizer = AclSet(tuple(acls), (), everyone, release).build_authorizer()
-    found = complete_remedy(authorizer, rows)
+    found = find_remedy(authorizer, rows)
     assert set(authorizer.store) == set(acls)  # unchanged
     assert all(allowed(applied(acls, found), row, everyone=everyone) for row in rows)
     for step in found.steps:
@@ -79,9 +79,9 @@ def test_a_remedy_is_complete_if_acls_are_overlooked(release: str) -> None:
         acls = random_acls(rng, 25)
         asked = rng.choice(ASKED)
         rows = [row(rng.choice(PRINCIPALS[:3]), HOSTS[0], asked, rng.choice(NAMES[asked[2]]))]
-        found = complete_remedy(AclSet(tuple(acls), (), False, release).build_authorizer(), rows)
+        found = find_remedy(AclSet(tuple(acls), (), False, release).build_authorizer(), rows)
         after = AclSet(tuple(applied(acls, found)), (), False, release).build_authorizer()
-        assert complete_remedy(after, rows) == Remedy(())
+        assert find_remedy(after, rows) == Remedy(())
 
 
 INIT = (ApiKey.INIT_PRODUCER_ID, Operation.WRITE, ResourceType.TOPIC)
@@ -93,7 +93,7 @@ DENIED = "CLUSTER|kafka-cluster|LITERAL|User:*|*|ALL|DENY"
 def test_a_remedy_for_any_topic_names_a_resource(rules: list[str]) -> None:
     acls = [acl for rule in rules if (acl := parse_acl_rule(rule))]
     asked = row("User:a", "h", INIT, "*", instead=[INSTEAD])
-    found = complete_remedy(AclSet(tuple(acls)).build_authorizer(), [asked])
+    found = find_remedy(AclSet(tuple(acls)).build_authorizer(), [asked])
     steps = [f"remove {rule}" for rule in rules]
     added = "add CLUSTER|kafka-cluster|LITERAL|User:a|*|IDEMPOTENT_WRITE|ALLOW"
     assert [f"{step.verb} {format_acl_rule(step.acl)}" for step in found.steps] == [*steps, added]
@@ -126,7 +126,7 @@ def test_without_the_acls_unknown_parts_are_reported(
     rules: list[str], steps: list[str], not_known: str
 ) -> None:
     rows = [row("User:a", f"h{n}", READ, "orders", rule=rule) for n, rule in enumerate(rules)]
-    found = remedy_from_recorded_rules(rows)
+    found = find_remedy_from_rules(rows)
     assert (
         [f"{step.verb} {format_acl_rule(step.acl)}" for step in found.steps],
         found.unknown_further_steps,
@@ -137,7 +137,7 @@ def test_without_the_acls_unknown_parts_are_reported(
 
 
 def test_a_remedy_never_names_an_empty_resource() -> None:
-    found = complete_remedy(AclSet(()).build_authorizer(), [row("User:a", "h", READ, "")])
+    found = find_remedy(AclSet(()).build_authorizer(), [row("User:a", "h", READ, "")])
     assert [format_acl_rule(step.acl) for step in found.steps] == [
         "TOPIC|*|LITERAL|User:a|*|READ|ALLOW"
     ]

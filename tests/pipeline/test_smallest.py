@@ -12,7 +12,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.policy.least.least_acls import least_grants
-from kafka_shim.policy.least.name_prefixes import count_literal_names_by_generated_prefix
+from kafka_shim.policy.least.name_prefixes import count_generated_names
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from tests.pipeline import twin
 from tests.pipeline.exact_search import fewest
@@ -152,5 +152,5 @@ def test_each_request_counts_for_one_acl() -> None:
 )
 def test_generated_names_are_detected(name: str, prefix: str | None) -> None:
     acl = make_acl(Operation.READ, name, principal="User:a", resource_type=ResourceType.GROUP)
-    prefixes = count_literal_names_by_generated_prefix([acl])
+    prefixes = count_generated_names([acl])
     assert list(prefixes) == ([] if prefix is None else [(ResourceType.GROUP, prefix)])

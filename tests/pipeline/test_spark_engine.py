@@ -26,7 +26,7 @@ def test_rows_come_over_as_they_are(spark: Any) -> None:
         "timestamp_micros(id) as seen",
     )
     engine = DuckDbEngine()
-    table = engine.stored_batches(engine_of(spark).batches(rows))
+    table = engine.create_batches_table(engine_of(spark).batches(rows))
     found = engine.rows(table)
     assert len(found) == 30_000
     for number in (0, 1, 29_999):
@@ -41,15 +41,15 @@ def test_rows_come_over_as_they_are(spark: Any) -> None:
 def test_no_rows_have_their_columns(spark: Any) -> None:
     engine = DuckDbEngine()
     nothing = spark.range(3).selectExpr("id", "cast(id as string) as name").where("id > 5")
-    table = engine.stored_batches(engine_of(spark).batches(nothing))
+    table = engine.create_batches_table(engine_of(spark).batches(nothing))
     assert (engine.columns(table), engine.rows(table)) == (["id", "name"], [])
 
 
 def test_workers_compress_their_batches() -> None:
-    from kafka_shim.pipeline.engines.spark_engine import packed_batches
+    from kafka_shim.pipeline.engines.spark_engine import compress_batches
 
     batch = pa.RecordBatch.from_pydict({"name": [f"team-{n}.orders" * 10 for n in range(1000)]})
-    packed = list(packed_batches(iter([batch, batch])))
+    packed = list(compress_batches(iter([batch, batch])))
     assert [each.num_rows for each in packed] == [1, 1]
     assert 0 < sum(each.nbytes for each in packed) < 2 * batch.nbytes / 10
 

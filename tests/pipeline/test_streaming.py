@@ -413,7 +413,7 @@ def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None
 
     observed = spark.range(0, count, 1, 8).mapInArrow(rows, spark_ddl(OBSERVED))
     reader, engine = SparkEngine(spark), DuckDbEngine()
-    accesses = engine.stored_batches(reader.batches(sum_equal_accesses(reader, observed)))
+    accesses = engine.create_batches_table(reader.batches(sum_equal_accesses(reader, observed)))
     allowed = count - count // DENIED_EVERY
     nobody = what_breaks(engine, accesses, AclSet(()))
     assert engine.count_rows(nobody) == allowed

@@ -65,7 +65,7 @@ def test_readiness_names_dropped_versions(open_trace: OpenTrace, tmp_path: Path)
     low, high = served_versions(NEW)[ApiKey.FETCH]
     assert low > 3
     trace = open_trace(made(tmp_path))
-    engine, clients = trace.engine, trace.hand_over(trace.table("clients"))
+    engine, clients = trace.engine, trace.to_deciding_engine(trace.table("clients"))
     rows = engine.rows(readiness(engine, clients, None, OLD, NEW))
     assert [(r["finding"], r["api"], r["api_version"], r["requests"]) for r in rows] == [
         (DROPPED, "Fetch", 3, 1)
@@ -168,7 +168,7 @@ def test_requests_without_a_response_are_counted(open_trace: OpenTrace, tmp_path
 
 
 def compared(trace: TraceInput) -> ComparedTrace:
-    responses = trace.hand_over(trace.table("responses"))
+    responses = trace.to_deciding_engine(trace.table("responses"))
     return ComparedTrace(trace.accesses_of_requests(), responses)
 
 

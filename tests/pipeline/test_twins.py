@@ -88,7 +88,7 @@ class Case:
         authorizer, decider = acl_set.build_authorizer(), AclDecider(engine, acl_set)
         accesses = engine.relation_from_arrow(pa.Table.from_batches(self.batches, OBSERVED))
         decided = decider.with_decisions(accesses, "would_be_")
-        for row in engine.rows(decider.with_rule_texts(decided, "would_be_")):
+        for row in engine.rows(decider.replace_rule_numbers(decided, "would_be_")):
             decision = decide_access(authorizer, row)
             assert row["would_be_allowed"] == decision.allowed
             assert row["would_be_rule"] == format_decision_rule(decision)
@@ -179,7 +179,7 @@ def test_joins_decide_like_the_authorizer(release: str, everyone: bool) -> None:
     decider = AclDecider(engine, acl_set)
     accesses = engine.relation_from_arrow(pa.Table.from_pylist(rows, OBSERVED))
     decided = engine.rows(
-        decider.with_rule_texts(decider.with_decisions(accesses, "would_be_"), "would_be_")
+        decider.replace_rule_numbers(decider.with_decisions(accesses, "would_be_"), "would_be_")
     )
     assert len(decided) == len(rows)
     for row in decided:

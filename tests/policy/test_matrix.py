@@ -71,11 +71,9 @@ def test_cells_agree_with_the_naive_engine(acls: list[Acl], everyone: bool) -> N
     for row in rows:
         principal = "User:nobody" if row.principal == "User:*" else row.principal
         for resource, cell in zip(resources, row.cells, strict=True):
-            covered = [name for name in names if resource.names.contains_name_ignoring_glob(name)]
+            covered = [name for name in names if resource.names.contains_name(name)]
             if resource.names.text == "" and resource.names.is_prefix:
-                covered = [
-                    name for name in covered if not STARRED_NAMES.contains_name_ignoring_glob(name)
-                ]
+                covered = [name for name in covered if not STARRED_NAMES.contains_name(name)]
             asked = checked_operations_by_resource_type(NEWEST)[resource.resource_type]
             for operation in set(OPERATIONS).intersection(asked).difference(cell.allowed_somewhere):
                 responses = {

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.policy.formats.documents import load_document
 from kafka_shim.policy.formats.yaml_rules import parse_acl_content
 from kafka_shim.policy.interim_access import InterimChange, interim_changes
-from kafka_shim.policy.plan import REQUEST_STEPS_MAX, StepGroup, planned_groups, requests_of_groups
+from kafka_shim.policy.plan import REQUEST_STEPS_MAX, StepGroup, pack_requests, planned_groups
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.test_against_naive import ACL_SETS, naive, naive_by_type
 from tests.policy.naive import NEWEST, authorizer, questions
@@ -21,7 +21,7 @@ WRITE, TOPIC = Operation.WRITE, ResourceType.TOPIC
 def planned_requests(
     old: list[Acl], new: list[Acl], release: str, steps_max: int = REQUEST_STEPS_MAX
 ) -> list[StepGroup]:
-    return requests_of_groups(planned_groups(old, new, release), steps_max)
+    return pack_requests(planned_groups(old, new, release), steps_max)
 
 
 def interim(

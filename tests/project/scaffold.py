@@ -121,7 +121,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import add_no_options
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
@@ -140,7 +140,7 @@ def {module}(engine: SqlEngine, clients: Relation) -> Relation:
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     rows = {module}(trace_input.reader, trace_input.table("clients"))
-    return table_outcome_with_fail_option(args, trace_input, trace_input.hand_over(rows), _SHOWN)
+    return table_outcome(args, trace_input, trace_input.to_deciding_engine(rows), _SHOWN)
 
 
 JOB = Job("count requests by principal", add_no_options, _run)

@@ -13,13 +13,13 @@ import pytest
 from kafka_shim.cli import COMMANDS, build_command_line_parser, main
 from kafka_shim.cli.conformance import write_scorecard
 from kafka_shim.cli.scorecard_formats import OUTPUTS
-from kafka_shim.conformance.scorecard.scorecard import form_start
+from kafka_shim.conformance.scorecard.scorecard import scorecard_start_pattern
 from kafka_shim.pipeline.jobs import JOBS
 from kafka_shim.text.output_paths import (
     MARKER,
     ForeignContentError,
     check_output_file,
-    mark_output_folder,
+    claim_output_folder,
     remove_own_files,
 )
 from tests.docs.shown import ROOT
@@ -233,10 +233,10 @@ def test_a_playback_replaces_its_own_report(name: str, trace: Path, tmp_path: Pa
 def test_a_scorecard_replaces_only_one_of_its_own_form(form: str, tmp_path: Path) -> None:
     file = tmp_path / "card"
     write_scorecard(RECORDED, form, "clients", file)
-    check_output_file(file, form_start(form, "clients"))
+    check_output_file(file, scorecard_start_pattern(form, "clients"))
     for start in (
-        form_start(form, "my client"),
-        form_start(OUTPUTS[OUTPUTS.index(form) - 1], "clients"),
+        scorecard_start_pattern(form, "my client"),
+        scorecard_start_pattern(OUTPUTS[OUTPUTS.index(form) - 1], "clients"),
     ):
         with pytest.raises(ForeignContentError):
             check_output_file(file, start)
@@ -252,7 +252,7 @@ def test_a_failed_import_removes_only_its_own_segments(foreign: Path) -> None:
 
 def test_a_folder_is_ours_only_with_the_mark_of_the_same_kind(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
-    mark_output_folder(folder, "parquet", ("part-*",))
+    claim_output_folder(folder, "parquet", ("part-*",))
     (folder / "part-0").write_text("ours")
     remove_own_files(folder, "parquet", ("part-*",))
     assert [path.name for path in folder.iterdir()] == [MARKER]

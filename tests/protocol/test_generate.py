@@ -11,7 +11,7 @@ from kafka_shim.protocol.codec.catalogue import (
     api_name,
     is_flexible,
     message_classes_by_name,
-    message_spec_with_checked_version,
+    message_spec_of_version,
 )
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import UnsupportedVersionError
@@ -102,4 +102,4 @@ def test_unknown_names_are_an_error() -> None:
     with pytest.raises(
         UnsupportedVersionError, match="`HeartbeatRequest` has versions 0-4, and not 5"
     ):
-        message_spec_with_checked_version("HeartbeatRequest", 5)
+        message_spec_of_version("HeartbeatRequest", 5)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
@@ -136,4 +136,4 @@ def message(api: ApiKey, version: int, request: Any) -> Any:
     if isinstance(request, dict):
         name = f"{api.wire_name}Request"
         request = msgspec.convert(request, message_classes_by_name(name)[name])
-    return fit_to_version(request, version)
+    return reset_unsupported_fields(request, version)

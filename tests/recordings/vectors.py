@@ -15,13 +15,13 @@ import msgspec
 
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
+    drop_foreign_elements,
+    permission_field_presence,
     permission_fields,
-    rule_fields,
     texts_in,
-    without_names_of_other_vector_groups,
 )
 from kafka_shim.conformance.vectors.vector_files import (
     FORMAT_VERSION,
@@ -193,7 +193,7 @@ def vector(step: Step, vector_id: str, checks: Checks, names: Container[str], ru
     api = API_OF[step.api]
     name = f"{step.api}Request"
     request = msgspec.convert(step.request, message_classes_by_name(name)[name])
-    fit_to_version(request, step.version)
+    reset_unsupported_fields(request, step.version)
     when = Request(
         step.user,
         step.api,
@@ -207,7 +207,9 @@ def vector(step: Step, vector_id: str, checks: Checks, names: Container[str], ru
     assert not step.after_ms, vector_id
     why = () if rule else checks.of_request(api, step.version)
     prefix = vector_id.split("/")[2]
-    then = expectation(api, step, prefix, names, rule_fields if rule else permission_fields)
+    then = expectation(
+        api, step, prefix, names, permission_field_presence if rule else permission_fields
+    )
     return Vector(vector_id, when, then, why, step.label)
 
 
@@ -248,7 +250,7 @@ def expectation(
     codes = sorted(set(codes_of(step.response)) - {0})
     fields = reduced(api, step.response)
     if api in APIS_THAT_LIST_EVERYTHING:
-        fields = without_names_of_other_vector_groups(fields, prefix, names)
+        fields = drop_foreign_elements(fields, prefix, names)
     if api is ApiKey.SHARE_FETCH and not codes:
         del fields["responses"]  # a share partition may be ready, or not yet
     return Expectation("", tuple(codes), fields)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.schemas.facts import Definition, read_enum_codes_of_jar, read_pinned_definitions
+from kafka_shim.schemas.facts import Definition, read_enum_codes_of_jar, read_jar_definitions
 from kafka_shim.schemas.merge import parse_versions
 from kafka_shim.schemas.pins import Jar
 from kafka_shim.schemas.releases import Fact
@@ -85,7 +85,7 @@ def snapshot(release: str) -> Snapshot:
     core = libs / f"kafka_{SCALA}-{release}.jar"
     return Snapshot(
         release=release,
-        definitions=read_pinned_definitions(clients, Jar(clients.stem, "", frozenset())),
+        definitions=read_jar_definitions(clients, Jar(clients.stem, "", frozenset())),
         codes=read_enum_codes_of_jar(clients),
         facts=extract_facts(sorted(libs.glob("*.jar"))),
         asked={

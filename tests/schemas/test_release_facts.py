@@ -9,7 +9,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.schemas.releases import FEATURES, SETTINGS, Facts, extract, features, settings
 from kafka_shim.schemas.releases.history import (
     Release,
-    facts_by_kind,
+    group_facts,
     merge_releases,
     minor_release,
     render_history,
@@ -30,7 +30,7 @@ RELEASE: dict[str, Release] = {
 
 def test_rows_have_a_kind_and_a_name() -> None:
     row = {"kind": "topic", "name": "a", "type": "int"}
-    assert facts_by_kind([row, row | {"name": "b"}]) == {
+    assert group_facts([row, row | {"name": "b"}]) == {
         "topic": {"a": {"type": "int"}, "b": {"type": "int"}}
     }
 

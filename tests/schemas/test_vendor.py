@@ -11,7 +11,7 @@ from kafka_shim.schemas import definition_text, message_names, vendor
 from kafka_shim.schemas.facts import (
     ENUMS,
     parse_definition,
-    read_pinned_definitions,
+    read_jar_definitions,
     render_message_definition,
 )
 from kafka_shim.schemas.merge import (
@@ -246,7 +246,7 @@ def test_a_message_missing_in_a_jar_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "foo-1.jar"
     jar = jar_with(path, FooRequest=JSON_WITH_COMMENTS)._replace(only=frozenset({"Gone"}))
     with pytest.raises(LookupError, match="does not define Gone"):
-        read_pinned_definitions(path, jar)
+        read_jar_definitions(path, jar)
 
 
 def test_without_maven_the_alternative_is_reported(

@@ -42,6 +42,8 @@ def test_a_cost_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         return get(topics, name) if any(topic.name == name for topic in topics) else None
 
     monkeypatch.setattr(Topics, "get", look_at_all)
-    monkeypatch.setattr(Topics, "__iter__", lambda topics: reversed(topics._by_name.values()))
+    monkeypatch.setattr(
+        Topics, "__iter__", lambda topics: reversed(topics._mapping_schema.values())
+    )
     growing = growing_probes(5, 80, with_data_dir=False, kinds=["topics"])
     assert "OffsetCommit" in growing

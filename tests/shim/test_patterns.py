@@ -78,7 +78,7 @@ def names_seen(monkeypatch: pytest.MonkeyPatch, handler: ModuleType) -> list[str
     seen: list[str] = []
     monkeypatch.setattr(
         handler,
-        "compile_client_pattern_warning_without_re2",
+        "compile_client_pattern",
         lambda text: Noted(compile_pattern(text), seen),
     )
     return seen

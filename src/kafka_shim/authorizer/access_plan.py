@@ -14,7 +14,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative
 from kafka_shim.authorizer.requirements import (
     FETCH_FOLLOWER,
     TABLE,
-    all_requirements_bound_to_release,
+    bound_requirements,
 )
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -48,7 +48,7 @@ class AlternativeActions(msgspec.Struct, frozen=True):
         return (named or self.actions)[-1]
 
 
-class AccessPlan(msgspec.Struct, frozen=True):
+class RequestAccessNeeds(msgspec.Struct, frozen=True):
     """The needs of a request; `possible_needs` depend on the broker's state.
 
     `requirements_with_unknown_names` are the ids of rows that may check names which are not in the
@@ -67,13 +67,13 @@ def access_plan(
     request: Any,
     release: str,
     topic_names: Mapping[bytes, str] | None = None,
-) -> AccessPlan:
+) -> RequestAccessNeeds:
     """Return the accesses that a broker of this release checks for a decoded request.
 
     `topic_names` are by id (16 bytes). Requests that continue a fetch session do not repeat
     its topics, so the accesses to them are planned only for the request that names them.
     """
-    bound_rows = all_requirements_bound_to_release(release)
+    bound_rows = bound_requirements(release)
     needs: dict[AlternativeActions, None] = {}
     possible: dict[AlternativeActions, None] = {}
     unknown: list[str] = []
@@ -102,7 +102,7 @@ def access_plan(
             for name in resource_names
             if name is not None
         )
-    return AccessPlan(tuple(needs), tuple(possible), tuple(unknown), tuple(listed))
+    return RequestAccessNeeds(tuple(needs), tuple(possible), tuple(unknown), tuple(listed))
 
 
 def alternative_actions_for_name(bound: BoundRequirement, name: str) -> AlternativeActions:
@@ -185,7 +185,7 @@ def _values_at_path(message: Any, path: str) -> Iterator[Any]:
             yield from _values_at_path(item, rest)
 
 
-def _heads_of_first_magic_2_batches(request: Any) -> Iterator[bytes]:
+def _first_batch_headers(request: Any) -> Iterator[bytes]:
     for topic in request.topic_data:
         for partition in topic.partition_data:
             head = bytes((partition.records or b"")[: _PRODUCER_ID_AT + 8])
@@ -198,22 +198,19 @@ def _heads_of_first_magic_2_batches(request: Any) -> Iterator[bytes]:
 def _has_transactional_batch(request: Any, _: int) -> bool | None:
     """Return whether a batch is transactional; None for a request log, which has no records."""
     if request.transactional_id is not None and not any(
-        True for _ in _heads_of_first_magic_2_batches(request)
+        True for _ in _first_batch_headers(request)
     ):
         return None
     return any(
-        batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL
-        for batch in _heads_of_first_magic_2_batches(request)
+        batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL for batch in _first_batch_headers(request)
     )
 
 
-def _has_idempotent_but_no_transactional_batch(request: Any, version: int) -> bool | None:
+def _has_only_idempotent_batches(request: Any, version: int) -> bool | None:
     """Return whether there are such batches; None without any, as in a request log."""
-    if not any(True for _ in _heads_of_first_magic_2_batches(request)):
+    if not any(True for _ in _first_batch_headers(request)):
         return None
-    has_producer = any(
-        batch[_PRODUCER_ID_AT] < 0x80 for batch in _heads_of_first_magic_2_batches(request)
-    )
+    has_producer = any(batch[_PRODUCER_ID_AT] < 0x80 for batch in _first_batch_headers(request))
     return has_producer and not _has_transactional_batch(request, version)
 
 
@@ -265,7 +262,7 @@ _CONFIG_TYPES: Final = {
 }
 _CONDITIONS: Final[dict[str, Callable[[Any, int], bool | None]]] = {
     "Produce.transactional_id": _has_transactional_batch,
-    "Produce.idempotent": _has_idempotent_but_no_transactional_batch,
+    "Produce.idempotent": _has_only_idempotent_batches,
     "Fetch.follower": lambda request, _: _replica_id_of_fetch(request) >= 0,
     "Fetch.topic": lambda request, _: _replica_id_of_fetch(request) < 0,
     "Metadata.topic": lambda request, version: not _requests_all_topics(request, version),

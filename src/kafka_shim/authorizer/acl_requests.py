@@ -51,7 +51,7 @@ class WireAcl(msgspec.Struct, frozen=True, gc=False):
         return self.resource_type, self.pattern_type, self.operation, self.permission
 
 
-class WireCreation(Protocol):
+class WireAclCreation(Protocol):
     """An ACL to create as in the request: its enums may be any codes."""
 
     resource_type: int
@@ -77,7 +77,7 @@ class ConnectionCloses(msgspec.Struct, frozen=True, gc=False):
 
 
 def parse_creations(
-    creations: Sequence[WireCreation], rules: AclRules = NEWEST_RULES
+    creations: Sequence[WireAclCreation], rules: AclRules = NEWEST_RULES
 ) -> list[Acl | AclElementError] | ConnectionCloses:
     """Convert the creations of a CreateAcls request to ACLs, and check each.
 
@@ -115,7 +115,7 @@ def parse_creations(
 
 
 def _failing_by_pattern(
-    creations: Sequence[WireCreation], acls: Sequence[Acl | AclElementError]
+    creations: Sequence[WireAclCreation], acls: Sequence[Acl | AclElementError]
 ) -> list[Acl | AclElementError]:
     """Fail ACLs of a pattern for which another cannot be stored: AclAuthorizer stores all of a
     pattern together (2.8.2, seed 81768).
@@ -173,10 +173,10 @@ def creation_error(acl: Acl, rules: AclRules = NEWEST_RULES) -> AclElementError 
     error = _unsupported_field_error(
         acl.resource_type, acl.pattern_type, acl.operation, acl.permission, rules
     )
-    return error or _text_error(acl, rules)
+    return error or _name_error(acl, rules)
 
 
-def _text_error(acl: Acl, rules: AclRules) -> AclElementError | None:
+def _name_error(acl: Acl, rules: AclRules) -> AclElementError | None:
     name, principal, host = acl.resource_name, acl.principal, acl.host
     if acl.resource_type is _CLUSTER and name != CLUSTER_NAME:
         return _invalid_request_error(
@@ -211,7 +211,7 @@ def _host_error(host: str, rules: AclRules) -> AclElementError | None:
     return None
 
 
-def unknown_code_error_of_deletion_filter(
+def deletion_filter_error(
     acl_filter: AclFilter, rules: AclRules = NEWEST_RULES
 ) -> AclElementError | None:
     """Return why a DeleteAcls filter is rejected; None if it is not."""
@@ -228,7 +228,7 @@ def unknown_code_error_of_deletion_filter(
     return None
 
 
-def names_one_acl_for_simple_authorizer(acl_filter: AclFilter) -> bool:
+def is_exact_simple_filter(acl_filter: AclFilter) -> bool:
     """Return whether SimpleAclAuthorizer takes the filter as the name of one ACL."""
     return (
         None not in (acl_filter.resource_name, acl_filter.principal, acl_filter.host)
@@ -254,7 +254,7 @@ def malformed_exact_filter_error(acl_filter: AclFilter) -> AclElementError | Non
 
 
 def _parse_creation(
-    creation: WireCreation, members: _Members, rules: AclRules
+    creation: WireAclCreation, members: _Members, rules: AclRules
 ) -> Acl | AclElementError:
     resource_type, pattern_type, operation, permission = members
     acl = Acl(
@@ -266,7 +266,7 @@ def _parse_creation(
         operation,
         permission,
     )
-    return _text_error(acl, rules) or acl
+    return _name_error(acl, rules) or acl
 
 
 def _is_valid_zookeeper_node_name(name: str, rules: AclRules) -> bool:

@@ -7,9 +7,9 @@ import msgspec
 
 from kafka_shim.authorizer.acl_requests import (
     creation_error,
+    deletion_filter_error,
+    is_exact_simple_filter,
     malformed_exact_filter_error,
-    names_one_acl_for_simple_authorizer,
-    unknown_code_error_of_deletion_filter,
 )
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules
 from kafka_shim.authorizer.decide import (
@@ -116,7 +116,7 @@ class StandardAuthorizer:
         self._derived_cache: dict[Hashable, Any] = {}
         self._decisions_epoch = -1
         self.store = AclStore() if store is None else store
-        self.store.set_whether_slash_hosts_are_networks(rules.host_networks)
+        self.store.set_network_hosts(rules.host_networks)
         self._early_search = (
             EarlyStoppingSearch(self.store) if rules.prefix_search_stops_early else None
         )
@@ -256,7 +256,7 @@ class StandardAuthorizer:
         )
         ordered = filters if forward else reversed(filters)
         as_exact_acl = self._rules.exact_filters_name_acls and all(
-            map(names_one_acl_for_simple_authorizer, filters)
+            map(is_exact_simple_filter, filters)
         )
         results = [
             self._collect_deletions_of_filter(each, to_delete, as_exact_acl=as_exact_acl)
@@ -283,7 +283,7 @@ class StandardAuthorizer:
         as_exact_acl: bool,
     ) -> AclDeleteResult:
         """Find the ACLs of one filter, and add them to those to delete."""
-        refusal = unknown_code_error_of_deletion_filter(acl_filter, self._rules)
+        refusal = deletion_filter_error(acl_filter, self._rules)
         if refusal is None and as_exact_acl:
             refusal = malformed_exact_filter_error(acl_filter)
         if refusal is not None:

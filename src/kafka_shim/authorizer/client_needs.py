@@ -24,7 +24,7 @@ class ClientRole(Enum):
     CONSUMER = "consumer"
 
 
-class KnownRole(msgspec.Struct, frozen=True):
+class DetectedRole(msgspec.Struct, frozen=True):
     """The role of a client, and what shows it."""
 
     role: ClientRole
@@ -68,27 +68,27 @@ _HINTS: Final = {
 }
 
 
-def known_role(client_id: str | None, sent_apis: int) -> KnownRole | None:
+def detect_role(client_id: str | None, sent_apis: int) -> DetectedRole | None:
     """Return the role of a client; None if neither its name nor its requests tell it.
 
     `sent_apis` has a bit for the key of each API that the connection used. A client whose requests
     have several roles, such as a Kafka Streams application, has none.
     """
     known = [
-        KnownRole(role, f"it sent {sent[0].wire_name}")
+        DetectedRole(role, f"it sent {sent[0].wire_name}")
         for role, keys in _TELLING_APIS.items()
         if (sent := [key for key in keys if sent_apis >> key & 1])
     ]
     if not known:
         known = [
-            KnownRole(role, f"its client id is {client_id}")
+            DetectedRole(role, f"its client id is {client_id}")
             for role, names in _DEFAULT_CLIENT_IDS.items()
             if client_id is not None and names.fullmatch(client_id)
         ]
     return known[0] if len(known) == 1 else None
 
 
-def further_actions(api: int, actions: Collection[Action], role: ClientRole) -> Iterator[Action]:
+def follow_up_actions(api: int, actions: Collection[Action], role: ClientRole) -> Iterator[Action]:
     """Yield what a client of a role needs next on the resources that it may not describe."""
     for action in actions if api in _FIRST_APIS else ():
         is_used = action.resource_type in _RESOURCES[role]
@@ -96,7 +96,7 @@ def further_actions(api: int, actions: Collection[Action], role: ClientRole) -> 
             yield msgspec.structs.replace(action, operation=_OPERATIONS[role])
 
 
-def advice_text(api: int, added: Collection[Acl], known: KnownRole | None) -> str:
+def advice_text(api: int, added: Collection[Acl], known: DetectedRole | None) -> str:
     """Return why more than Describe is proposed, or what else the client may need; or nothing."""
     if api == ApiKey.LIST_GROUPS:
         return "Describe on the cluster shows all groups" if added else ""

@@ -169,9 +169,9 @@ def _decide_by_acls_of_type(
     by a DENY on the same literal or on a prefix of it, a prefix only by a DENY on the same prefix
     or a shorter one: ALLOW `foo*` is not covered by DENY `foob*`, but by DENY `f*`.
     """
-    return _deny_on_wildcard(
+    return _deny_on_wildcard(store, actor, operation, resource_type) or _decide_by_uncovered_allow(
         store, actor, operation, resource_type
-    ) or _decide_by_allow_without_covering_deny(store, actor, operation, resource_type)
+    )
 
 
 def _deny_on_wildcard(
@@ -179,7 +179,7 @@ def _deny_on_wildcard(
 ) -> Decision | None:
     wildcard = store.find_pattern(resource_type, WILDCARD, PatternType.LITERAL)
     bits = _DENYING[operation]
-    if wildcard is None or not _applying_grant_bits_with_subjects(store, wildcard, actor, bits):
+    if wildcard is None or not _applying_grants(store, wildcard, actor, bits):
         return None
     return Decision(_DENIED, _ACL, _first_applying_acl(store, wildcard, actor, bits))
 
@@ -194,7 +194,7 @@ def _grant_bits_for_actor(store: AclStore, pattern: Pattern, actor: Actor) -> in
 
 def _first_applying_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
     """Return the pattern's first entry with these bits: by operation, principal, host."""
-    entries = _applying_grant_bits_with_subjects(store, pattern, actor, bits)
+    entries = _applying_grants(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0] & -entry[0], entry[1].principal, entry[1].host))
     grant, subject = entries[0]
@@ -207,14 +207,14 @@ def _last_applying_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: in
         return acl_of_grant_bit(
             pattern, pattern.first_subject, (pattern.first_grant & bits).bit_length() - 1
         )
-    entries = _applying_grant_bits_with_subjects(store, pattern, actor, bits)
+    entries = _applying_grants(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0].bit_length(), entry[1].principal, entry[1].host))
     grant, subject = entries[-1]
     return acl_of_grant_bit(pattern, subject, grant.bit_length() - 1)
 
 
-def _applying_grant_bits_with_subjects(
+def _applying_grants(
     store: AclStore, pattern: Pattern, actor: Actor, bits: int
 ) -> list[tuple[int, PrincipalAndHost]]:
     """Return the grants that apply to the actor, reduced to `bits`, which all allow or all deny."""
@@ -228,7 +228,7 @@ def _applying_grant_bits_with_subjects(
     ]
 
 
-def _decide_by_allow_without_covering_deny(
+def _decide_by_uncovered_allow(
     store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision:
     bits = operation_bit_field((operation, Operation.ALL))  # implied operations do not count
@@ -236,7 +236,7 @@ def _decide_by_allow_without_covering_deny(
     prefixes: dict[str, Pattern] = {}
     denied_literals: set[str] = set()
     denied_prefixes: set[str] = set()
-    for pattern, grant in _patterns_with_grant_bits_per_subject(store, resource_type, actor):
+    for pattern, grant in _patterns_by_subject(store, resource_type, actor):
         is_literal = pattern.pattern_type is PatternType.LITERAL
         if grant & bits << DENY_SHIFT:
             (denied_literals if is_literal else denied_prefixes).add(pattern.resource_name)
@@ -253,7 +253,7 @@ def _decide_by_allow_without_covering_deny(
     return _DEFAULT_DENY
 
 
-def _patterns_with_grant_bits_per_subject(
+def _patterns_by_subject(
     store: AclStore, resource_type: ResourceType, actor: Actor
 ) -> Iterator[tuple[Pattern, int]]:
     for subject in store.subjects_including(actor):

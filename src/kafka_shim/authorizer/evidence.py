@@ -11,15 +11,15 @@ from typing import Any, Final
 import msgspec
 
 from kafka_shim.authorizer.access_plan import (
-    AccessPlan,
     AlternativeActions,
+    RequestAccessNeeds,
     checked_names_in_response,
 )
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect
-from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
+from kafka_shim.authorizer.requirements import bound_requirements_by_id
 from kafka_shim.protocol.enums import CLUSTER_NAME, NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import (
@@ -78,7 +78,7 @@ def _no_topic_existed(_: str) -> bool:
     return False
 
 
-class TopicKnowledge(msgspec.Struct, frozen=True):
+class ExternalTopicFacts(msgspec.Struct, frozen=True):
     """Information about topics from outside the exchange.
 
     `names_by_id` are topic names; `existed` returns whether a topic existed at that time.
@@ -91,17 +91,17 @@ class TopicKnowledge(msgspec.Struct, frozen=True):
 def evidence_from_response(
     api_key: int,
     version: int,
-    plan: AccessPlan,
+    plan: RequestAccessNeeds,
     response: Any,
     *,
     release: str,
-    topics: TopicKnowledge,
+    topics: ExternalTopicFacts,
 ) -> "ResponseEvidence":
     """Combine a plan with its decoded response."""
     errors = error_codes_by_name(response)
     names = topics.names_by_id
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
-    rows = all_requirements_bound_to_release_by_id(release)
+    rows = bound_requirements_by_id(release)
     return ResponseEvidence(api_key, version, plan, response, errors, rows, ids, topics.existed)
 
 
@@ -110,7 +110,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
 
     api_key: int
     version: int
-    plan: AccessPlan
+    plan: RequestAccessNeeds
     response: Any
     errors: ErrorCodesByName
     requirements: Bound
@@ -168,7 +168,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         if keys:
             return above.union(*(self.errors[key] for key in keys))
         if (
-            len(self._planned_needs_of_same_requirement(need)) == 1
+            len(self._needs_of_requirement(need)) == 1
             and need.requirement_id not in self.plan.requirements_with_unknown_names
         ):
             everywhere: set[int] = set().union(*self.errors.values())
@@ -177,9 +177,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
                 return everywhere  # for any name in the response
         return set() if self.api_key in _OMITTING and not above else None
 
-    def _planned_needs_of_same_requirement(
-        self, need: AlternativeActions
-    ) -> list[AlternativeActions]:
+    def _needs_of_requirement(self, need: AlternativeActions) -> list[AlternativeActions]:
         return [other for other in self.plan.needs if other.requirement_id == need.requirement_id]
 
     def _errors_of_earlier_checks(self, need: AlternativeActions) -> set[int]:
@@ -197,17 +195,13 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
             return (
                 False  # without DESCRIBE there is no DELETE, except with a DENY of DESCRIBE alone
             )
-        if effect is DenialEffect.TOP and len(self._planned_needs_of_same_requirement(need)) > 1:
+        if effect is DenialEffect.TOP and len(self._needs_of_requirement(need)) > 1:
             return None
         is_there = any(self.topic_existed(action.resource_name) for action in need.actions)
         missing = () if is_there else self.plan.possible_needs
-        return (
-            None
-            if self._needs_with_same_error_on_same_name(need, (*self.plan.needs, *missing))
-            else False
-        )
+        return None if self._needs_with_same_denial(need, (*self.plan.needs, *missing)) else False
 
-    def _needs_with_same_error_on_same_name(
+    def _needs_with_same_denial(
         self, need: AlternativeActions, other_needs: Iterable[AlternativeActions]
     ) -> list[AlternativeActions]:
         """Return the requirements whose denial gives the same error on the same name."""
@@ -227,14 +221,14 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         empty if that is certain.
         """
         row = self.requirements[need.requirement_id]
-        if self.decision_about_need(need) is not None or self._needs_with_same_error_on_same_name(
+        if self.decision_about_need(need) is not None or self._needs_with_same_denial(
             need, self.plan.needs
         ):
             return []
         effect = row.effect_in_version(self.version)
         codes = None if effect in _SILENT_EFFECTS else self._error_codes_for_need(need, effect)
         return (
-            self._needs_with_same_error_on_same_name(need, self.plan.possible_needs)
+            self._needs_with_same_denial(need, self.plan.possible_needs)
             if row.error in (codes or ())
             else []
         )

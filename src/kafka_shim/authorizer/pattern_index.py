@@ -38,43 +38,43 @@ class PrefixIndex:
     are made anew.
     """
 
-    __slots__ = ("_by_name", "_heads", "_interned", "_removed", "is_used")
+    __slots__ = ("_heads", "_interned", "_mapping_schema", "_removed", "is_used")
 
     def __init__(self) -> None:
         self.is_used = False  # without prefixes, `matching` is not called
-        self._by_name: dict[str, Pattern] = {}
+        self._mapping_schema: dict[str, Pattern] = {}
         self._heads: dict[str, Pattern | _Branch] = {}
         self._interned: dict[_Branch, _Branch] = {}  # most branches are equal and can be shared
         self._removed = 0
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return len(self._mapping_schema)
 
     def pattern_with_prefix(self, prefix: str) -> Pattern | None:
         """Return the pattern with exactly this prefix."""
-        return self._by_name.get(prefix)
+        return self._mapping_schema.get(prefix)
 
     def all_patterns(self) -> ValuesView[Pattern]:
-        return self._by_name.values()
+        return self._mapping_schema.values()
 
     def add_pattern(self, pattern: Pattern) -> None:
         """Add a pattern; its name must be new."""
-        assert pattern.resource_name not in self._by_name
-        self._by_name[pattern.resource_name] = pattern
+        assert pattern.resource_name not in self._mapping_schema
+        self._mapping_schema[pattern.resource_name] = pattern
         self._index_under_first_free_head(pattern)
         self.is_used = True
 
     def remove_pattern(self, pattern: Pattern) -> None:
-        del self._by_name[pattern.resource_name]
+        del self._mapping_schema[pattern.resource_name]
         for start, _ in _length_bands_up_to_name(pattern.resource_name):
             if self._heads.get(pattern.resource_name[:start]) is pattern:
                 del self._heads[pattern.resource_name[:start]]
         self._removed += 1
-        if self._removed > 1000 and self._removed > len(self._by_name):
+        if self._removed > 1000 and self._removed > len(self._mapping_schema):
             self._heads.clear()
             self._interned.clear()
             self._removed = 0
-            for left in self._by_name.values():
+            for left in self._mapping_schema.values():
                 self._index_under_first_free_head(left)
 
     def patterns_matching_name(self, name: str) -> list[Pattern]:
@@ -94,7 +94,7 @@ class PrefixIndex:
                 if length > size:
                     break
                 if name[length - 1 : length] in ends:
-                    pattern = self._by_name.get(name[:length])
+                    pattern = self._mapping_schema.get(name[:length])
                     if pattern is not None:
                         patterns.append(pattern)
             if not goes_on:

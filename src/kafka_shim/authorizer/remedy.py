@@ -110,7 +110,7 @@ def required_access_for_need(actor: Actor, need: AlternativeActions) -> Required
     return RequiredAccess(actor, tuple((CheckedAction(*check),) for check in checks))
 
 
-def what_else_steps_open(
+def side_effects_of_steps(
     authorizer: Authorizer, steps: Iterable[Step], accesses: Iterable[RequiredAccess]
 ) -> tuple[str, ...]:
     """Return what the steps change beyond the accesses, a text for each ACL that is broader.
@@ -127,10 +127,10 @@ def what_else_steps_open(
         if step.is_addition is not (step.acl.permission is Permission.ALLOW):
             continue  # it allows nothing
         if step.is_addition:
-            wider = [*_wider_parts_of_allow(authorizer, step.acl, named_types)]
+            wider = [*_side_effects_of_allow(authorizer, step.acl, named_types)]
             head = f"the added ACL allows {name}"
         else:
-            wider = [*_wider_parts_of_deny(step.acl)]
+            wider = [*_side_effects_of_removal(step.acl)]
             head = f"without the DENY of {name}, ALLOWs also apply"
         if wider:
             texts[f"{head} {' and '.join(wider)}"] = None
@@ -181,7 +181,7 @@ def _plural(kind: ResourceType) -> str:
     return f"{kind.name.lower().replace('_', ' ')}s"
 
 
-def _wider_parts_of_allow(
+def _side_effects_of_allow(
     authorizer: Authorizer, acl: Acl, named_types: Collection[ResourceType]
 ) -> Iterator[str]:
     """Yield what an added ACL allows beyond the access for which it is added."""
@@ -193,7 +193,7 @@ def _wider_parts_of_allow(
         yield "from every host, while other ACLs of the principal name hosts"
 
 
-def _wider_parts_of_deny(acl: Acl) -> Iterator[str]:
+def _side_effects_of_removal(acl: Acl) -> Iterator[str]:
     """Yield what a removed DENY held back beyond the access for which it is removed."""
     if acl.principal == ANY_USER:
         yield "to other principals"
@@ -227,14 +227,14 @@ def steps_to_allow(
     """
     trial = _StepTrial(
         authorizer,
-        sorted(dict.fromkeys(accesses), key=_fewest_alternatives_unincluded_first_sort_key),
+        sorted(dict.fromkeys(accesses), key=_access_sort_key),
         host_of_added_acls,
     )
     steps = trial.apply_sufficient_steps()
     necessary = {
         step
-        for group in _groups_of_steps_with_disjoint_accesses(trial, steps)
-        for step in _irreducible_sufficient_subset(trial, group)
+        for group in _independent_step_groups(trial, steps)
+        for step in _minimal_sufficient_steps(trial, group)
     }
     return tuple(step for step in steps if step in necessary)
 
@@ -249,7 +249,7 @@ def is_allowed(authorizer: StandardAuthorizer, access: RequiredAccess) -> bool:
     )
 
 
-def _fewest_alternatives_unincluded_first_sort_key(access: RequiredAccess) -> tuple[int, bool]:
+def _access_sort_key(access: RequiredAccess) -> tuple[int, bool]:
     """Return a sort key: accesses that can be met in one way only come first, since their ACLs may
     also meet others; of those, operations that no other one includes.
     """
@@ -434,15 +434,13 @@ def _cost_of_steps(steps: Sequence[Step]) -> StepsCost:
     additions = [step for step in steps if step.is_addition]
     broad = sum(
         step.acl.resource_type is ResourceType.CLUSTER
-        or (not step.is_addition and any(_wider_parts_of_deny(step.acl)))
+        or (not step.is_addition and any(_side_effects_of_removal(step.acl)))
         for step in steps
     )
     return StepsCost(broad, len(steps) - len(additions), len(additions))
 
 
-def _groups_of_steps_with_disjoint_accesses(
-    trial: _StepTrial, steps: Sequence[Step]
-) -> list[list[Step]]:
+def _independent_step_groups(trial: _StepTrial, steps: Sequence[Step]) -> list[list[Step]]:
     """Return the steps in groups that affect no common access."""
     groups: list[tuple[list[Step], set[int]]] = []
     for step in steps:
@@ -455,7 +453,7 @@ def _groups_of_steps_with_disjoint_accesses(
     return [group for group, _ in groups]
 
 
-def _irreducible_sufficient_subset(trial: _StepTrial, steps: Sequence[Step]) -> Sequence[Step]:
+def _minimal_sufficient_steps(trial: _StepTrial, steps: Sequence[Step]) -> Sequence[Step]:
     """Return a subset of a group of applied steps that suffices, and of which no subset does."""
     if len(steps) == 1:
         return steps

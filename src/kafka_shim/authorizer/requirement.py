@@ -73,7 +73,7 @@ class Denial(msgspec.Struct, frozen=True):
         return ErrorCode.NONE if self.effect is DenialEffect.EMPTY else self.error
 
 
-class HiddenWithoutDescribe(msgspec.Struct, frozen=True):
+class ReportedMissing(msgspec.Struct, frozen=True):
     """Before `until`, a resource without DESCRIBE is reported as missing.
 
     `before_operation_check`: DESCRIBE is checked before the operation; otherwise only after that
@@ -110,7 +110,7 @@ class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     denied: tuple[Denial, ...]
     name: str = ""
     names: tuple[str, ...] = ()
-    hidden: HiddenWithoutDescribe | None = None
+    hidden: ReportedMissing | None = None
     versions: VersionRange = (0, NEWEST)
     since: str | None = None
     until: str | None = None

@@ -71,7 +71,7 @@ class AclStore:
         ] = {}  # principal -> subjects whose host is a network
         self._grants: dict[int, int] = {}  # one int object for each different grant
 
-    def set_whether_slash_hosts_are_networks(self, are_networks: bool) -> None:
+    def set_network_hosts(self, are_networks: bool) -> None:
         """Set whether hosts with a slash are networks, or only texts."""
         if are_networks is not self.host_networks:
             self.host_networks = are_networks
@@ -83,7 +83,7 @@ class AclStore:
         if observer not in self._observers:
             self._observers.append(observer)
 
-    def before_next_change(self, callback: Callable[[], object]) -> None:
+    def call_before_next_change(self, callback: Callable[[], object]) -> None:
         """Call back before the ACLs change next; only the last BEFORE_CHANGE_MAX are called."""
         self._before_change.append(callback)
 

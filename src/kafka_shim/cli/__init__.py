@@ -14,14 +14,14 @@ from kafka_shim.cli.command_parser import (
     EXIT_USAGE as EXIT_USAGE,
     CommandParser,
     OverviewParser,
-    ShowText,
+    ShowTextAction,
     license_text,
     version_text,
 )
 from kafka_shim.cli.error_locations import error_text_with_location
 from kafka_shim.cli.error_output import print_command_error, print_command_errors_limited
 from kafka_shim.shim.errors import ConfigError, UnavailableError
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 from kafka_shim.text.valid_text import is_utf8
 
 EXIT_FAILURE = 1
@@ -62,7 +62,7 @@ class CommandModule(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `kafka-shim`; returns the exit code."""
-    _open_closed_standard_streams()
+    _replace_closed_streams()
     _use_utf8()
     try:
         return _run_reporting_errors(
@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
-def _open_closed_standard_streams() -> None:
+def _replace_closed_streams() -> None:
     """Use the null device for standard streams that are closed, as after `2>&-`.
 
     Otherwise, the next opened files have their numbers, and get what is written to them.
@@ -120,7 +120,7 @@ def _require_utf8(arguments: Sequence[str]) -> None:
     for word in itertools.takewhile(lambda word: word != "--", arguments):
         if not is_utf8(word):
             print(
-                f"kafka-shim: the argument {safe_text(repr(word))} is not UTF-8",
+                f"kafka-shim: the argument {sanitize_message(repr(word))} is not UTF-8",
                 file=sys.stderr,
             )
             raise SystemExit(EXIT_USAGE)
@@ -145,11 +145,11 @@ def build_command_line_parser(
         "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
     )
     parser.add_argument(
-        "--version", action=ShowText, text=version_text, help="Print the version and exit"
+        "--version", action=ShowTextAction, text=version_text, help="Print the version and exit"
     )
     parser.add_argument(
         "--licenses",
-        action=ShowText,
+        action=ShowTextAction,
         text=license_text,
         help="Print the licenses of kafka-shim, and of all that the single file contains, and exit",
     )

@@ -22,20 +22,18 @@ def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> It
     config = broker.cluster.config
     mechanisms = frozenset[str]().union(*broker.cluster.mechanisms_by_listener.values())
     if config.users_of_any_listener:
-        yield from _notes_on_users_unable_to_authenticate(config, mechanisms)
+        yield from _unusable_user_notes(config, mechanisms)
     if config.authorizer not in STANDARD_AUTHORIZER_NAMES:
         return
     if any(_all_clients_are_super_users(listener, config) for listener in config.listeners):
         if config.log_level in ("info", "debug"):
-            yield _note_on_listeners_with_only_super_users(config)
-    elif not has_control_api and _no_client_can_be_allowed_anything(config, mechanisms):
+            yield _listener_access_note(config)
+    elif not has_control_api and _denies_every_client(config, mechanisms):
         advice = _missing_super_user_advice(config)
         yield f"every request will be denied: there are no ACLs, and {advice}"
 
 
-def _notes_on_users_unable_to_authenticate(
-    config: Config, mechanisms: frozenset[str]
-) -> Iterator[str]:
+def _unusable_user_notes(config: Config, mechanisms: frozenset[str]) -> Iterator[str]:
     names = ", ".join(sorted(config.users_of_any_listener))
     if not any(listener.protocol.uses_sasl for listener in config.listeners):
         yield (
@@ -50,7 +48,7 @@ def _notes_on_users_unable_to_authenticate(
         )
 
 
-def _note_on_listeners_with_only_super_users(config: Config) -> str:
+def _listener_access_note(config: Config) -> str:
     open_ones = [
         listener.name
         for listener in config.listeners
@@ -72,18 +70,17 @@ def _all_clients_are_super_users(listener: ListenerConfig, config: Config) -> bo
     return not listener.protocol.uses_sasl and listener.principal in config.super_users
 
 
-def _no_client_can_be_allowed_anything(config: Config, mechanisms: frozenset[str]) -> bool:
+def _denies_every_client(config: Config, mechanisms: frozenset[str]) -> bool:
     """Return whether no client can ever be allowed anything."""
     is_granted_later = any("grant" in fault.get("action", {}) for fault in config.faults)
     if config.acls or config.allow_everyone_if_no_acl_found or is_granted_later:
         return False
     return not any(
-        _some_client_can_be_super_user(listener, config, mechanisms)
-        for listener in config.listeners
+        _may_have_super_user(listener, config, mechanisms) for listener in config.listeners
     )
 
 
-def _some_client_can_be_super_user(
+def _may_have_super_user(
     listener: ListenerConfig, config: Config, mechanisms: frozenset[str]
 ) -> bool:
     """Return whether a client can become a super user; certificates

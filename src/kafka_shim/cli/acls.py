@@ -38,7 +38,7 @@ from kafka_shim.policy.formats.command_targets import (
     resource_filters_of_options,
 )
 from kafka_shim.policy.formats.fields import AclWithLine
-from kafka_shim.policy.formats.kafka_commands import parse_readable_commands
+from kafka_shim.policy.formats.kafka_commands import parse_known_commands
 from kafka_shim.policy.formats.kafka_list import (
     format_entries,
     format_entry,
@@ -51,7 +51,7 @@ from kafka_shim.shim.settings.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
 from kafka_shim.text.input_files import read_text_file
 from kafka_shim.text.json_text import json_text
-from kafka_shim.text.message_text import escaped, safe_text
+from kafka_shim.text.message_text import escaped, sanitize_message
 
 DESCRIPTION = """\
 List, add and remove ACLs, with the options and the output of kafka-acls. The broker can be
@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_USAGE
     except ClientError as error:
         print(
-            f"Error while executing ACL command: {safe_text(str(error))}",
+            f"Error while executing ACL command: {sanitize_message(str(error))}",
             file=sys.stderr,
         )
     return EXIT_FAILURE
@@ -164,7 +164,7 @@ def _print_converted_acl_file(args: argparse.Namespace) -> int:
 def _read_acls_with_warnings(args: argparse.Namespace) -> list[Acl]:
     """Return the distinct ACLs of the file; warn about those that can have no effect."""
     acls_with_lines = (
-        _read_commands_reporting_unread(args)
+        _read_command_script(args)
         if args.skip_unread
         else read_acl_file_with_lines(args.acls, "--acls", args.input_format)
     )
@@ -173,12 +173,12 @@ def _read_acls_with_warnings(args: argparse.Namespace) -> list[Acl]:
     return list(dict.fromkeys(acl for acl, _ in acls_with_lines))
 
 
-def _read_commands_reporting_unread(args: argparse.Namespace) -> list[AclWithLine]:
+def _read_command_script(args: argparse.Namespace) -> list[AclWithLine]:
     """Return the ACLs of the commands whose effect is known; print and count the others."""
     text = read_text_file(args.acls, "--acls")
     if (args.input_format or detect_format(text, args.acls)) != "commands":
         raise UsageError("--skip-unread requires a script with kafka-acls commands")
-    acls_with_lines, errors = parse_readable_commands(text)
+    acls_with_lines, errors = parse_known_commands(text)
     for error in errors:
         print_command_error(args, f"{args.acls}: {error}")
     print(f"{args.acls}: {len(errors)} commands not read", file=sys.stderr)
@@ -294,7 +294,7 @@ def _add_acls(
         existing += old
         added += new
         if not args.json:
-            _print_resource(resource, old, new, args.style)
+            _print_added_acls(resource, old, new, args.style)
         if new:
             create_acls(client, new)
     if args.json:
@@ -319,7 +319,7 @@ def _print_current_acls(
     )
 
 
-def _print_resource(
+def _print_added_acls(
     resource: AclFilter, existing: Sequence[Acl], added: Sequence[Acl], style: AclToolOutput
 ) -> None:
     for acl in existing:
@@ -335,9 +335,7 @@ def _remove_acls(
 ) -> None:
     removed: list[Acl] = []
     for resource, acls in acls_by_resource.items():
-        if args.force or _confirm_removal_raising_at_eof(
-            resource, acls, sys.stderr if args.json else sys.stdout
-        ):
+        if args.force or _confirm_removal(resource, acls, sys.stderr if args.json else sys.stdout):
             filters = [acl.to_exact_filter() for acl in acls] or [resource]
             removed += delete_acls(client, filters)
     if args.json:
@@ -346,9 +344,7 @@ def _remove_acls(
         _print_current_acls(client, acls_by_resource, args)
 
 
-def _confirm_removal_raising_at_eof(
-    resource: AclFilter, acls: Sequence[Acl], stream: TextIO
-) -> bool:
+def _confirm_removal(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
     """Ask on the terminal whether to remove; return whether the user agreed."""
     action = "delete all ACLs for"
     if acls:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.text import installation
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 from kafka_shim.text.option_parser import (
     SuggestingArgumentParser,
     did_you_mean_text,
-    text_of_parser_error,
+    rewrite_parser_error,
 )
 
 EXIT_USAGE = 2
@@ -89,10 +89,10 @@ class CommandParser(SuggestingArgumentParser):
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        self._words = self._with_known_form_of_json(list(args or ()))
+        self._words = self._normalize_json_option(list(args or ()))
         return super().parse_known_args(self._words, namespace)
 
-    def _with_known_form_of_json(self, words: list[str]) -> list[str]:
+    def _normalize_json_option(self, words: list[str]) -> list[str]:
         """Return the words with `--json` for `--format json`, or the reverse."""
         options = self._option_string_actions
         end = words.index("--") if "--" in words else len(words)
@@ -128,17 +128,17 @@ class CommandParser(SuggestingArgumentParser):
             self.error(f"unexpected argument `{unknown[0]}`")
         option = unknown[0].partition("=")[0]
         hint = did_you_mean_text(option, self._option_string_actions)
-        self.error(f"unknown option `{option}`{hint or _other_commands_text(option)}")
+        self.error(f"unknown option `{option}`{hint or _commands_with_option_text(option)}")
 
     def error(self, message: str) -> NoReturn:
         """Exit with an error of one line; an unknown option is the cause of a missing one."""
-        text = text_of_parser_error(message)
+        text = rewrite_parser_error(message)
         if text.startswith("missing ") and (unknown := self._first_unknown_option()):
             self._words = []
             self.reject_unknown_words([unknown])
         self.exit(
             EXIT_USAGE,
-            f"{self.prog}: {safe_text(text)} (see `{self.prog} --help`)\n",
+            f"{self.prog}: {sanitize_message(text)} (see `{self.prog} --help`)\n",
         )
 
     def _first_unknown_option(self) -> str | None:
@@ -170,7 +170,7 @@ class OverviewParser(CommandParser):
         return "\n".join([*lines, "", str(self.epilog), ""])
 
 
-def _other_commands_text(option: str) -> str:
+def _commands_with_option_text(option: str) -> str:
     """Return which commands have an option; an empty text if none has."""
     from kafka_shim.cli import COMMANDS, build_command_line_parser
 
@@ -194,7 +194,7 @@ def iter_commands(parser: argparse.ArgumentParser) -> Iterator[argparse.Argument
                 yield from iter_commands(command)
 
 
-class ShowText(argparse.Action):
+class ShowTextAction(argparse.Action):
     """Print the text that a function returns for the name of the program, and exit."""
 
     def __init__(self, text: Callable[[str], str], **settings: Any) -> None:

@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     except ImportError as error:
         raise ConfigError(requires("kafka-shim completion", "completion")) from error
     parser = build_command_line_parser(COMMANDS, COMMANDS)
-    for action in _all_arguments(parser):
+    for action in _iter_arguments(parser):
         name = action.metavar or action.dest
         if name in _FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
@@ -46,13 +46,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _all_arguments(
+def _iter_arguments(
     parser: argparse.ArgumentParser,
 ) -> Iterator[argparse.Action]:
     """Yield the options and arguments of a command and of its sub-commands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for verb in action.choices.values():
-                yield from _all_arguments(verb)
+                yield from _iter_arguments(verb)
         else:
             yield action

@@ -115,23 +115,23 @@ def run(args: argparse.Namespace) -> int:
     config = config_from_arguments(args)
     configure_logging("error", config.log_format)
     if args.record is not None:
-        return _record_scorecard(args, config, args.record)
+        return _run_scored_clients(args, config, args.record)
     with tempfile.TemporaryDirectory() as folder:
-        return _record_scorecard(args, config, Path(folder))
+        return _run_scored_clients(args, config, Path(folder))
 
 
-def _record_scorecard(args: argparse.Namespace, config: Config, folder: Path) -> int:
+def _run_scored_clients(args: argparse.Namespace, config: Config, folder: Path) -> int:
     commands = [split_command(command, "--client-command") for command in args.client_command]
     broker = Broker(config)
     print_access_notes(broker)
     broker.start_recording(folder)
-    code = asyncio.run(_run_all_clients_for_first_failure_code(broker, commands))
+    code = asyncio.run(_run_clients(broker, commands))
     if code != 0:
         _print_message(f"the client ended with {code}")
     return recording_exit_code(broker.recorder) or write_scorecard(folder, args.format, args.name)
 
 
-async def _run_all_clients_for_first_failure_code(broker: Broker, commands: list[list[str]]) -> int:
+async def _run_clients(broker: Broker, commands: list[list[str]]) -> int:
     """Run the commands one after the other; return the first exit code other than 0, else 0."""
     await broker.start()
     codes = []
@@ -173,7 +173,7 @@ def write_scorecard(
         file.write_text(text, encoding="utf-8")
     if card.results_prevented_by_denial or card.decisions.are_all_denials:
         _print_message(_denial_note(card))
-    return 0 if card.is_good else EXIT_MISMATCH
+    return 0 if card.is_passing else EXIT_MISMATCH
 
 
 def _denial_note(card: "Scorecard") -> str:

@@ -211,17 +211,17 @@ def _run_cases(
     from kafka_shim.conformance.report import report_from_results
 
     baseline = _read_baseline(args)
-    name, results = _run_cases_of_all_releases(
+    name, results = _run_releases(
         driver_command,
         cases_by_release,
         args,
         lambda result: (
             args.fail_fast
             and result.fails_run
-            and baseline.first_entry_for(result.case.id, result.release) is None
+            and baseline.find_known_failure(result.case.id, result.release) is None
         ),
     )
-    report = baseline.note_known_failures(report_from_results(name, results))
+    report = baseline.mark_known_failures(report_from_results(name, results))
     text = as_html([report]) if args.format == "html" else FORMS[args.format](report)
     print(text, end="")
     return 0 if report.has_passed else EXIT_MISMATCH
@@ -236,7 +236,7 @@ def _read_baseline(args: argparse.Namespace) -> "Baseline":
     return read_baseline(args.baseline, [case.id for case in all_cases(args.profile)])
 
 
-def _run_cases_of_all_releases(
+def _run_releases(
     driver_command: list[str],
     cases_by_release: "CasesByRelease",
     args: argparse.Namespace,
@@ -273,7 +273,7 @@ def _run_cases_of_all_releases(
             )
             name = asyncio.run(played)
             if len(cases_by_release) > 1:
-                part = report_from_results(name, results).part_for_release(release)
+                part = report_from_results(name, results).results_of_release(release)
                 progress.print_above(f"Kafka {release}: {part.outcome_totals}")
             if any(map(is_last, results)):
                 break

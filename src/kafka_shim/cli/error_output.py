@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 
 ERRORS_MAX: Final = 20
 """Errors in files that one run reports."""
@@ -13,7 +13,7 @@ ERRORS_MAX: Final = 20
 
 def print_command_error(args: argparse.Namespace, text: str) -> None:
     """Print an error with the name of the command that was called."""
-    print(f"{args.program}: {safe_text(text)}", file=sys.stderr)
+    print(f"{args.program}: {sanitize_message(text)}", file=sys.stderr)
 
 
 def print_command_errors_limited(args: argparse.Namespace, texts: Sequence[str]) -> None:

@@ -9,10 +9,10 @@ from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
 from kafka_shim.authorizer.client_needs import advice_text
 from kafka_shim.authorizer.explaining.api_explanation import (
     Caller,
-    RequirementOutcome,
+    RequirementDecision,
     explain_api_checks,
+    side_effects_for_request,
     steps_to_allow_request,
-    what_else_steps_for_request_open,
 )
 from kafka_shim.authorizer.explaining.explanation import Explanation, explain_decision
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
@@ -160,9 +160,9 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     caller = _caller_of_options(args, source)
     outcomes = explain_api_checks(caller, api, version, source.release, names)
     _require_resource_names_of_api(api, outcomes)
-    allowed = _are_counting_outcomes_allowed(outcomes)
+    allowed = _is_request_allowed(outcomes)
     steps = () if allowed else steps_to_allow_request(caller, outcomes)
-    opened = what_else_steps_for_request_open(caller, steps, outcomes)
+    opened = side_effects_for_request(caller, steps, outcomes)
     if args.json:
         _print_json(
             {
@@ -183,9 +183,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
         return _exit_code_for_expectation(args, allowed=allowed)
 
     def is_allowed(other: Caller) -> bool:
-        return _are_counting_outcomes_allowed(
-            explain_api_checks(other, api, version, source.release, names)
-        )
+        return _is_request_allowed(explain_api_checks(other, api, version, source.release, names))
 
     verdict = "allowed" if allowed else _denied_text(caller, source, is_allowed)
     by = f"{caller.actor.principal} from {caller.actor.host} (Kafka {source.release})"
@@ -202,7 +200,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     return _exit_code_for_expectation(args, allowed=allowed)
 
 
-def _are_counting_outcomes_allowed(outcomes: list[RequirementOutcome]) -> bool:
+def _is_request_allowed(outcomes: list[RequirementDecision]) -> bool:
     return all(
         outcome.allowed
         for outcome in outcomes
@@ -266,7 +264,7 @@ def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int
     return requested
 
 
-def _require_resource_names_of_api(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
+def _require_resource_names_of_api(api: ApiKey, outcomes: list[RequirementDecision]) -> None:
     """Raise UsageError without a check to explain, or if an unconditional check lacks its name."""
     checked = [
         outcome for outcome in outcomes if outcome.counts_for_result and outcome.name_outcomes

@@ -6,9 +6,9 @@ from typing import Any
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_objects import acl_to_object, acls_to_objects
 from kafka_shim.authorizer.explaining.api_explanation import (
-    NameOutcome,
+    NameDecision,
     NeedDecision,
-    RequirementOutcome,
+    RequirementDecision,
 )
 from kafka_shim.authorizer.explaining.explanation import Explanation, decision_reason_text
 from kafka_shim.authorizer.remedy import Step
@@ -63,7 +63,7 @@ def remedy_lines(
         yield from (f"  note: {text}" for text in also_open)
 
 
-def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
+def requirement_outcome_lines(outcome: RequirementDecision) -> Iterator[str]:
     """Yield the lines for one requirement of an API, with its cases."""
     row = outcome.bound.requirement
     condition = f" (only if {row.when})" if row.when else ""
@@ -77,7 +77,7 @@ def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
         yield from (f"  {line}" for line in _name_outcome_lines(case, outcome))
 
 
-def _name_outcome_lines(case: NameOutcome, outcome: RequirementOutcome) -> Iterator[str]:
+def _name_outcome_lines(case: NameDecision, outcome: RequirementDecision) -> Iterator[str]:
     for need_decision in case.checked_needs:
         outcome_text = "allowed" if need_decision.decision.allowed else "denied"
         yield f"{_need_text(need_decision)}: {outcome_text}"
@@ -154,7 +154,7 @@ def remedy_step_objects(
 
 
 def requirement_outcome_object(
-    outcome: RequirementOutcome, bootstrap_server: str | None
+    outcome: RequirementDecision, bootstrap_server: str | None
 ) -> dict[str, Any]:
     """Return one requirement of an API as a JSON object."""
     row = outcome.bound.requirement

@@ -120,10 +120,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _print_least_acls)
+    return run_reporting_errors(args, _learn_least_acls)
 
 
-def _print_least_acls(args: argparse.Namespace) -> int:
+def _learn_least_acls(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if args.from_log:
         if words:
@@ -138,7 +138,7 @@ def _print_least_acls(args: argparse.Namespace) -> int:
         raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")
     check_principal_option("--principal", args.principal)
     config = msgspec.structs.replace(config_from_arguments(args), authorizer="standard")
-    config = _with_principal_on_all_listeners(config, args.principal)
+    config = _with_anonymous_principal(config, args.principal)
     configure_logging("error", config.log_format)
     learned = asyncio.run(run_with_everything_allowed(config, words, args.stop_after_s))
     has_failed = learned.exit_code != 0 and not learned.was_stopped
@@ -222,7 +222,7 @@ def _report_proof(proof: ProgramRun, acls: Sequence[Acl], problems: Sequence[str
     return 0
 
 
-def _with_principal_on_all_listeners(config: Config, principal: str) -> Config:
+def _with_anonymous_principal(config: Config, principal: str) -> Config:
     """Give this principal to all clients that do not log in."""
     listeners = tuple(
         msgspec.structs.replace(listener, principal=principal) for listener in config.listeners

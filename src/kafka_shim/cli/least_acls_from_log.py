@@ -39,15 +39,15 @@ def print_acls_for_logs(args: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         trace = str(Path(folder, "trace"))
         words = [*args.from_log, trace, "--input-format", args.input_format]
-        code = run_import(_parse(args, _add_import_arguments, words))
+        code = run_import(_parse_command_words(args, _add_import_arguments, words))
         if code not in (0, EXIT_MISMATCH):
             return code
         acl_format = "commands" if args.format == "text" else args.format
         words = [_JOB, trace, "--format", acl_format, "--engine", "duckdb"]
-        return pipeline.run_jobs(_parse(args, pipeline.add_arguments, words)) or code
+        return pipeline.run_jobs(_parse_command_words(args, pipeline.add_arguments, words)) or code
 
 
-def _parse(
+def _parse_command_words(
     args: argparse.Namespace,
     add_arguments: Callable[[argparse.ArgumentParser], None],
     words: Sequence[str],

@@ -68,14 +68,16 @@ class McpTools:
         words += [f"--operation={operation}"] if operation else []
         words += [f"--api={api}"] if api else []
         words += [f"--host={host}"] if host else []
-        return self._run([*words, *map(_resource_word, resources), *self._source(acls)])
+        return self._run(
+            [*words, *map(_resource_word, resources), *self._acl_source_arguments(acls)]
+        )
 
     def who_can(self, operation: str, resource: str, acls: str | None = None) -> str:
         """List the principals that can do an operation on a resource, with the ACL that allows it
         and with those that a DENY stops.
         """
         words = ["who-can", _positional(operation), _positional(resource), *self._rules]
-        return self._run([*words, *self._source(acls)])
+        return self._run([*words, *self._acl_source_arguments(acls)])
 
     def requirements(
         self, api: str | None = None, operation: str | None = None, resource_type: str | None = None
@@ -91,48 +93,52 @@ class McpTools:
         """Return the fewest ACLs that allow everything that a recorded trace shows as allowed, and
         how many accesses prove them. The trace is a folder that a broker recorded.
         """
-        return self._run(["pipeline", "least-acls", self._path(trace), *self._release])
+        return self._run(["pipeline", "least-acls", self._resolve_path(trace), *self._release])
 
     def policy_test(self, expectations: str, acls: str | None = None) -> str:
         """Check a file of expectations against ACLs: the failures, each with the ACL that decides
         and the smallest change that would make it hold.
         """
-        words = ["policy", "test", self._path(expectations), "--quiet", *self._rules]
-        return self._run([*words, *(self._source(acls) if acls or self._cluster else ())])
+        words = ["policy", "test", self._resolve_path(expectations), "--quiet", *self._rules]
+        return self._run(
+            [*words, *(self._acl_source_arguments(acls) if acls or self._cluster else ())]
+        )
 
     def policy_diff(self, new: str, old: str | None = None) -> str:
         """Show who gains (+) and loses (-) which access when the ACLs in `new` replace those in
         `old`, each with one concrete access as proof. Without `old`, they replace the ACLs that the
         server was started with: files, or the cluster's.
         """
-        return self._run(["policy", "diff", *self._sides(old, new), *self._rules])
+        return self._run(
+            ["policy", "diff", *self._compared_policy_arguments(old, new), *self._rules]
+        )
 
     def policy_plan(self, new: str, old: str | None = None, out: str | None = None) -> str:
         """Return the commands, in a safe order, that change the ACLs in `old` (default: those the
         server was started with) into those in `new`. `out` is a new file for the plan, which a
         person can review and apply with `kafka-shim policy apply`; it needs a cluster.
         """
-        words = ["policy", "plan", *self._sides(old, new), *self._rules]
+        words = ["policy", "plan", *self._compared_policy_arguments(old, new), *self._rules]
         if out:
             words.append(f"--out={self._new_plan_path(out)}")
         return self._run(words)
 
-    def _sides(self, old: str | None, new: str) -> list[str]:
+    def _compared_policy_arguments(self, old: str | None, new: str) -> list[str]:
         if old is not None:
-            return [self._path(old), self._path(new)]
+            return [self._resolve_path(old), self._resolve_path(new)]
         if self._acls is not None:
-            return [self._acls, self._path(new)]
-        return [self._path(new), *self._required_cluster()]
+            return [self._acls, self._resolve_path(new)]
+        return [self._resolve_path(new), *self._require_cluster_arguments()]
 
-    def _source(self, acls: str | None) -> list[str]:
+    def _acl_source_arguments(self, acls: str | None) -> list[str]:
         """Return the option that names the ACLs of a question."""
         if acls is not None:
-            return [f"--acls={self._path(acls)}"]
+            return [f"--acls={self._resolve_path(acls)}"]
         if self._acls is not None:
             return [f"--acls={self._acls}"]
-        return self._required_cluster()
+        return self._require_cluster_arguments()
 
-    def _required_cluster(self) -> list[str]:
+    def _require_cluster_arguments(self) -> list[str]:
         if not self._cluster:
             raise ToolError(
                 "no ACLs to decide with: name a file, or start the server with --acls or"
@@ -140,7 +146,7 @@ class McpTools:
             )
         return self._cluster
 
-    def _path(self, name: str) -> str:
+    def _resolve_path(self, name: str) -> str:
         """Return the absolute path of a file or folder in the folder. Raise ToolError for others,
         and for pipes and devices, whose end nobody may ever see.
         """
@@ -157,7 +163,7 @@ class McpTools:
         """Return the absolute path of a plan to write. Raise ToolError if it exists, if it is not
         named as a plan, and in hidden folders, whose files other programs obey.
         """
-        path = Path(self._path(name))
+        path = Path(self._resolve_path(name))
         if any(part.startswith(".") for part in path.relative_to(self._root).parts):
             raise ToolError(f"`{name}` is hidden; plans are written into visible folders only")
         if path.suffix != ".json":

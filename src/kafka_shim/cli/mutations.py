@@ -41,7 +41,7 @@ def add_mutation_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="Print the result as JSON")
 
 
-def check_mutation_arguments(args: argparse.Namespace) -> bool:
+def is_mutation_run(args: argparse.Namespace) -> bool:
     """Return whether ACLs are mutated. Raise ConfigError if options do not fit together."""
     if args.mutate_acls:
         for name in _FOR_ONE_RUN:
@@ -65,10 +65,12 @@ def run_mutations(args: argparse.Namespace, command: Sequence[str]) -> int:
         timeout_s=args.run_timeout,
         prints_json=args.json,
     )
-    return run_mutation_test([*kafka_shim_command(), *_words_of_one_run(args), *command], options)
+    return run_mutation_test(
+        [*kafka_shim_command(), *_words_without_mutation(args), *command], options
+    )
 
 
-def _words_of_one_run(args: argparse.Namespace) -> list[str]:
+def _words_without_mutation(args: argparse.Namespace) -> list[str]:
     """Return the words of `run` without the options of this module, and `--`."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     add_mutation_arguments(parser)

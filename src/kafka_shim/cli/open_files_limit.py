@@ -51,11 +51,11 @@ class ShortageReporter:
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _SHORT_OF:
             self._last_s = loop.time()
-            self._report_waiting_connections_rate_limited(error)
-        elif not self._is_accept_retry_on_closed_listener(loop, context):
+            self._log_shortage(error)
+        elif not self._is_closed_listener_error(loop, context):
             loop.default_exception_handler(context)
 
-    def _is_accept_retry_on_closed_listener(
+    def _is_closed_listener_error(
         self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
     ) -> bool:
         """Return whether asyncio failed only because it retried on a
@@ -65,7 +65,7 @@ class ShortageReporter:
         is_closed = isinstance(context.get("exception"), ValueError)
         return is_timer and is_closed and loop.time() - self._last_s < REPORT_INTERVAL_S
 
-    def _report_waiting_connections_rate_limited(self, error: OSError) -> None:
+    def _log_shortage(self, error: OSError) -> None:
         if self._last_s - self._reported_s < REPORT_INTERVAL_S:
             return
         self._reported_s = self._last_s

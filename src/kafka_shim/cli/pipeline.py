@@ -18,7 +18,7 @@ Analyse traces: what an ACL change would break, unused ACLs, least ACLs. The job
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    _pipeline_cli_module().add_arguments(parser)
+    _import_pipeline_cli().add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,12 +28,12 @@ def run(args: argparse.Namespace) -> int:
 def run_jobs(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, job in enumerate(_pipeline_cli_module().args_of_chained_jobs(args)):
-            _replace_broker_option_with_saved_acls(job, Path(folder, f"acls-{number}.{_FORM}"))
-        return int(_pipeline_cli_module().run(args))
+        for number, job in enumerate(_import_pipeline_cli().args_of_chained_jobs(args)):
+            _save_broker_acls(job, Path(folder, f"acls-{number}.{_FORM}"))
+        return int(_import_pipeline_cli().run(args))
 
 
-def _replace_broker_option_with_saved_acls(args: argparse.Namespace, acl_file: Path) -> None:
+def _save_broker_acls(args: argparse.Namespace, acl_file: Path) -> None:
     """Write the ACLs of the broker in `args` to a file, which replaces the broker in `args`."""
     server = getattr(args, "bootstrap_server", None)
     if server is None and getattr(args, "command_config", None):
@@ -56,6 +56,6 @@ def _replace_broker_option_with_saved_acls(args: argparse.Namespace, acl_file: P
     args.bootstrap_server = None
 
 
-def _pipeline_cli_module() -> Any:
+def _import_pipeline_cli() -> Any:
     """Import the pipeline package by name, since it is optional."""
     return importlib.import_module(_JOBS)

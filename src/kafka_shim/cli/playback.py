@@ -15,7 +15,7 @@ from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.shim.settings.configuration import config_from_arguments
 from kafka_shim.shim.settings.notes import print_note
-from kafka_shim.shim.settings.option_values import is_given
+from kafka_shim.shim.settings.option_values import is_option_set
 from kafka_shim.shim.settings.options import Place, options_of_place
 from kafka_shim.text.logs import configure_logging
 
@@ -53,7 +53,7 @@ def serve_playback(
         await announce_and_await_stop(cassette, config)
         return 0
 
-    return _with_cassette(args, serve)
+    return _run_cassette(args, serve)
 
 
 def run_with_playback(
@@ -69,10 +69,10 @@ def run_with_playback(
                 variables[f"{BOOTSTRAP}_{listener.name}"] = addresses
         return await run_command(variables)
 
-    return _with_cassette(args, run)
+    return _run_cassette(args, run)
 
 
-def _with_cassette(
+def _run_cassette(
     args: argparse.Namespace, use: Callable[[Cassette, "Config"], Awaitable[int]]
 ) -> int:
     """Return the exit code of `use`, 3 after a mismatch, and 1 if the recording failed."""
@@ -119,8 +119,8 @@ async def _record(
 
     masks = RecordMasks(args.mask or ())
     args.playback.parent.mkdir(parents=True, exist_ok=True)
-    recording = CassetteRecording(args.playback, config, _upstream(args), masks)
-    async with _running(recording):
+    recording = CassetteRecording(args.playback, config, _parse_upstream(args), masks)
+    async with _cassette_lifetime(recording):
         code = await use(recording, config)
     if not recording.is_written:
         text = f"nothing was recorded in {args.playback}: no request reached the cluster"
@@ -165,11 +165,11 @@ async def _play(
         raise ConfigError(f"--playback: `{args.playback}` has no requests")
     state, episodes = PlaybackState(index, options), None
     if args.playback_mode == NEW_EPISODES:
-        episodes = NewEpisodes(args.playback, _upstream(args), state)
+        episodes = NewEpisodes(args.playback, _parse_upstream(args), state)
     broker = PlaybackBroker(state, config, episodes)
     try:
-        async with _running(broker):
-            with _inspector(args, state.report):
+        async with _cassette_lifetime(broker):
+            with _serve_inspector(args, state.report):
                 code = await use(broker, config)
     finally:
         if episodes is not None:
@@ -183,7 +183,7 @@ async def _play(
 
 
 @contextmanager
-def _inspector(args: argparse.Namespace, report: "PlaybackReport") -> "Iterator[None]":
+def _serve_inspector(args: argparse.Namespace, report: "PlaybackReport") -> "Iterator[None]":
     """Serve the inspector with the recording and the mismatches, if --control is given."""
     if args.control is None:
         yield
@@ -212,7 +212,7 @@ def _inspector(args: argparse.Namespace, report: "PlaybackReport") -> "Iterator[
 
 
 @asynccontextmanager
-async def _running(cassette: Cassette) -> "AsyncIterator[None]":
+async def _cassette_lifetime(cassette: Cassette) -> "AsyncIterator[None]":
     await cassette.start()
     try:
         yield
@@ -223,7 +223,7 @@ async def _running(cassette: Cassette) -> "AsyncIterator[None]":
 def _playback_config(args: argparse.Namespace) -> "Config":
     """Return the configuration, of which only listeners, users and logging are used."""
     for option in options_of_place(Place.COMMAND_LINE):
-        if not option.is_for_playback and is_given(getattr(args, option.name, None)):
+        if not option.is_for_playback and is_option_set(getattr(args, option.name, None)):
             raise ConfigError(
                 f"{option.option} cannot be combined with --playback, which has no state: all"
                 " responses are those of the trace"
@@ -237,7 +237,7 @@ def _playback_config(args: argparse.Namespace) -> "Config":
     return config
 
 
-def _upstream(args: argparse.Namespace) -> "Upstream":
+def _parse_upstream(args: argparse.Namespace) -> "Upstream":
     from kafka_shim.client.config import read_client_config
     from kafka_shim.traces.cassettes.cassette_recording import Upstream
 

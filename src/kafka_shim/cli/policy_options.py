@@ -114,7 +114,7 @@ def policy_of_cluster(
     args: argparse.Namespace, bootstrap_option: str = "--bootstrap-server"
 ) -> Policy:
     """Return the policy of the cluster; the options come before what the cluster returns."""
-    return with_rule_options(args, read_cluster(args, bootstrap_option))
+    return with_rule_options(args, read_cluster_policy(args, bootstrap_option))
 
 
 def policy_of_files(
@@ -147,7 +147,9 @@ def policy_without_acls(args: argparse.Namespace) -> Policy:
     return with_rule_options(args, Policy(is_mode_known=False))
 
 
-def read_cluster(args: argparse.Namespace, bootstrap_option: str = "--bootstrap-server") -> Policy:
+def read_cluster_policy(
+    args: argparse.Namespace, bootstrap_option: str = "--bootstrap-server"
+) -> Policy:
     """Return the policy of the cluster as its broker returns it."""
     with connect_with_options(args, bootstrap_option) as client:
         return read_policy(client, args.bootstrap_server)

@@ -19,7 +19,7 @@ from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.option_values import split_pair
 from kafka_shim.shim.settings.options import option_named
-from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.message_text import sanitize_result_lines
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
@@ -150,7 +150,7 @@ def _replay(args: argparse.Namespace) -> int:
         timeout_s=_parse_positive_number(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,
         replays_authentication=not args.no_login,
-        ignored=frozenset(_parse_ignored(text) for text in args.ignore),
+        ignored=frozenset(_parse_ignored_difference(text) for text in args.ignore),
         record=args.record,
         config=read_client_config(args.target_config, TARGET_CONFIG),
     )
@@ -168,7 +168,7 @@ def _replay(args: argparse.Namespace) -> int:
         replayer.resume(resume_path)
     is_interrupted = False
     try:
-        with _interrupted_by_termination(), ProgressBar("replaying", recording_facts.count) as bar:
+        with _sigterm_as_interrupt(), ProgressBar("replaying", recording_facts.count) as bar:
             replayer.replay(lambda done: bar(done, _progress_note(replayer.report)))
     except UnreplayableRequestError as error:
         print_command_error(args, str(error))
@@ -180,12 +180,12 @@ def _replay(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(replayer.report.json_fields(), indent=2))
     else:
-        print(text_of_escaped_result_lines(report_lines(replayer.report)))
+        print(sanitize_result_lines(report_lines(replayer.report)))
     if is_interrupted:
         return EXIT_INTERRUPTED
     if not replayer.report.responses and replayer.report.unreplayable_count:
         return EXIT_FAILURE  # the target is unreachable
-    return 0 if replayer.report.has_no_differences else EXIT_MISMATCH
+    return 0 if replayer.report.matches_recording else EXIT_MISMATCH
 
 
 def _write_state(replayer: Replayer, path: Path) -> None:
@@ -207,7 +207,7 @@ def _progress_note(report: ReplayReport) -> str:
 
 
 @contextmanager
-def _interrupted_by_termination() -> Iterator[None]:
+def _sigterm_as_interrupt() -> Iterator[None]:
     """Let SIGTERM end the replay as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers
@@ -227,7 +227,7 @@ def _parse_route(text: str) -> tuple[str, tuple[str, int]]:
     return name, parse_address(address, f"--route {name}")
 
 
-def _parse_ignored(text: str) -> str:
+def _parse_ignored_difference(text: str) -> str:
     """Return `API` or `API.FIELD` in the spelling of reports. Raise UsageError for an unknown
     API.
     """

@@ -74,7 +74,7 @@ def _print_requirements(args: argparse.Namespace) -> int:
     choice = _filter_of_options(args)
     rows, free = (
         _requirements_matching(choice),
-        _chosen_open_apis(choice),
+        _matching_open_apis(choice),
     )
     if args.json:
         print(json.dumps(_requirements_object(choice, rows, free), indent=2))
@@ -122,7 +122,7 @@ def _needs_in_release(row: Requirement, release: str | None) -> tuple[NeedAltern
     return row.any_of if release is None else bind_to_release(row, release).needs
 
 
-def _chosen_open_apis(choice: RequirementFilter) -> dict[ApiKey, str]:
+def _matching_open_apis(choice: RequirementFilter) -> dict[ApiKey, str]:
     """Return the APIs without authorization checks; none if an operation or resource is chosen."""
     if choice.operation or choice.resource:
         return {}

@@ -14,7 +14,7 @@ from kafka_shim.cli.access_notes import print_access_notes
 from kafka_shim.cli.control_options import create_broker_with_clock, create_control_server
 from kafka_shim.cli.mutations import (
     add_mutation_arguments,
-    check_mutation_arguments,
+    is_mutation_run,
     run_mutations,
 )
 from kafka_shim.cli.open_files_limit import raise_limit
@@ -28,7 +28,7 @@ from kafka_shim.shim.settings.option_arguments import add_broker_arguments, add_
 from kafka_shim.shim.settings.shim_variables import ignored_variables_note
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 
 if TYPE_CHECKING:
     from kafka_shim.shim.control.http_server import ControlServer
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             "no command given; expected one after --, as in: run -- npm test"
             f" (the command gets the broker's address in ${BOOTSTRAP})"
         )
-    if check_mutation_arguments(args):
+    if is_mutation_run(args):
         return run_mutations(args, words)
     if args.playback is not None:
         play = partial(_run_command, words, kill_after_s=args.kill_after)
@@ -158,7 +158,7 @@ async def _run_command(
     try:
         child = await asyncio.create_subprocess_exec(*command, env=os.environ | environment)
     except OSError as error:
-        text = safe_text(f"cannot start `{command[0]}`: {error.strerror}")
+        text = sanitize_message(f"cannot start `{command[0]}`: {error.strerror}")
         print(f"kafka-shim run: {text}", file=sys.stderr)
         return 127
     relay.forward_to(child)

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         _remove_ready_file(args.ready_file)  # a stale one would look like a started broker
     if args.playback is not None:
         return serve_playback(args, partial(_serve_playback, args))
-    state = _read_shim_variables(args) if has_variables else None
+    state = _apply_shim_variables(args) if has_variables else None
     config = config_from_arguments(args, state_of_environment=state)
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     return _serve_scored(broker, control, args)
 
 
-def _read_shim_variables(args: argparse.Namespace) -> "StateFileContent":
+def _apply_shim_variables(args: argparse.Namespace) -> "StateFileContent":
     """Return the state in KAFKA_SHIM_* variables, and set options that the command line leaves out.
 
     Raise ConfigError if such a variable is unknown or invalid.
@@ -116,7 +116,7 @@ def _serve_scored(broker: Broker, control: "ControlServer | None", args: argpars
     from pathlib import Path
 
     from kafka_shim.cli.conformance import write_scorecard
-    from kafka_shim.conformance.scorecard.scorecard import form_start
+    from kafka_shim.conformance.scorecard.scorecard import scorecard_start_pattern
 
     form, _, file = args.conformance.partition(":")
     if form not in OUTPUTS:
@@ -124,7 +124,7 @@ def _serve_scored(broker: Broker, control: "ControlServer | None", args: argpars
     if not Path(file).parent.is_dir():
         raise ConfigError(f"--conformance {args.conformance}: the folder does not exist")
     if file:
-        _check_option_file("--conformance", file, form_start(form, _SCORED_CLIENT))
+        _check_option_file("--conformance", file, scorecard_start_pattern(form, _SCORED_CLIENT))
     with tempfile.TemporaryDirectory() as folder:
         trace = args.record or Path(folder)
         broker.start_recording(trace, trace_storage_of_options(args))
@@ -188,7 +188,7 @@ def _check_option_file(option: str, file: str, own_content: str) -> None:
 def _announce_ready_broker(
     broker: Broker, control: "ControlServer | None", ready_file: str | None
 ) -> None:
-    for address in broker.address_texts():
+    for address in broker.describe_listeners():
         print(f"listening on {address}", flush=True)
     if control is not None:
         print(f"control on http://{control.address}", flush=True)
@@ -216,8 +216,8 @@ async def _stop_when_stdin_closes(stopped: asyncio.Event) -> None:
         stopped.set()
         return
 
-    class _UntilEnd(asyncio.Protocol):
+    class _StdinWatcher(asyncio.Protocol):
         def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
             stopped.set()
 
-    await asyncio.get_running_loop().connect_read_pipe(_UntilEnd, sys.stdin)
+    await asyncio.get_running_loop().connect_read_pipe(_StdinWatcher, sys.stdin)

@@ -17,7 +17,7 @@ from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.extras import requires
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 from kafka_shim.trace_format.segments import SUFFIX
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--max-unread",
-        type=_parse_percent_from_0_to_100,
+        type=_parse_percent,
         default=UNREAD_MAX,
         metavar="PERCENT",
         help="Exit with code 3 if more of a log's entries could not be read (default: %(default)s)",
@@ -81,7 +81,7 @@ def _parse_time_zone(text: str) -> tzinfo:
         ) from None
 
 
-def _parse_percent_from_0_to_100(text: str) -> float:
+def _parse_percent(text: str) -> float:
     try:
         percent = float(text)
     except ValueError:
@@ -103,7 +103,7 @@ def run_import(args: argparse.Namespace) -> int:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
     if args.input_format == "pcap" and len(args.sources) > 1:
         raise ConfigError("--input-format pcap reads one capture; merge them first, with mergecap")
-    before = _FolderBeforeImport.capture(args.trace)
+    before = _FolderSnapshot.capture(args.trace)
     if any(path.suffix == SUFFIX for path in before.files):
         print_command_error(args, f"`{args.trace}` is a trace already; this import adds to it")
     code = EXIT_FAILURE
@@ -115,7 +115,7 @@ def run_import(args: argparse.Namespace) -> int:
     return code
 
 
-class _FolderBeforeImport(msgspec.Struct):
+class _FolderSnapshot(msgspec.Struct):
     """The state of a trace's folder before an import: its files, and the folders to create."""
 
     folder: Path
@@ -123,7 +123,7 @@ class _FolderBeforeImport(msgspec.Struct):
     missing: list[Path]
 
     @classmethod
-    def capture(cls, folder: Path) -> "_FolderBeforeImport":
+    def capture(cls, folder: Path) -> "_FolderSnapshot":
         files = set(folder.iterdir()) if folder.is_dir() else set()
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
         return cls(folder, files, missing)
@@ -146,7 +146,7 @@ def _import_logs(args: argparse.Namespace) -> int:
         print(msgspec.json.encode(report).decode())
     else:
         _print_log_report(args, report, name)
-    code = _exit_code_reporting_empty_import(args, report.entries)
+    code = _report_empty_import(args, report.entries)
     if code == 0 and report.unread_percent() > args.max_unread:
         print_command_error(
             args,
@@ -161,13 +161,13 @@ def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: st
     for line in report.examples:
         print_command_error(args, f"{line.source or name}: line {line.line}: {line.reason}")
         if line.text:
-            print(f"    {safe_text(line.text)}", file=sys.stderr)
+            print(f"    {sanitize_message(line.text)}", file=sys.stderr)
     if report.unread > len(report.examples):
         print(f"... {report.unread - len(report.examples)} more not read", file=sys.stderr)
     for skipped in report.skipped:
-        print(f"{safe_text(skipped)}: skipped, since it is no text", file=sys.stderr)
+        print(f"{sanitize_message(skipped)}: skipped, since it is no text", file=sys.stderr)
     for field, count in report.unknown.items():
-        name_text = safe_text(f"`{field}`")
+        name_text = sanitize_message(f"`{field}`")
         print(f"unknown field ignored: {name_text}, {count} times", file=sys.stderr)
     print(
         f"{report.lines} lines, {report.entries} entries, {report.unread} entries not read",
@@ -184,11 +184,11 @@ def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: st
 
 def _import_logs_with_progress(args: argparse.Namespace) -> "ImportReport":
     from kafka_shim.traces.importers.log_files import (
-        files_in_paths_by_first_time,
+        find_log_files,
         logs_in_file,
     )
 
-    files, skipped = files_in_paths_by_first_time(args.sources, args.time_zone), list[str]()
+    files, skipped = find_log_files(args.sources, args.time_zone), list[str]()
     sizes = [file.stat().st_size for file in files if file.is_file()]
     before = [sum(sizes[:index]) for index in range(len(files))]
     with ProgressBar("reading lines", sum(sizes)) as progress:
@@ -213,7 +213,7 @@ def _import_log_sources(
     return importing.report
 
 
-def _exit_code_reporting_empty_import(args: argparse.Namespace, entry_count: int) -> int:
+def _report_empty_import(args: argparse.Namespace, entry_count: int) -> int:
     if entry_count:
         return 0
     name = ", ".join(str(source) for source in args.sources)
@@ -255,7 +255,7 @@ def _import_capture(args: argparse.Namespace) -> int:
         print(json.dumps(msgspec.to_builtins(report), indent=2))
     else:
         print("\n".join(_capture_report_lines(report)), file=sys.stderr)
-    return _exit_code_reporting_empty_import(args, report.entries)
+    return _report_empty_import(args, report.entries)
 
 
 _PROBLEMS_MAX = 20

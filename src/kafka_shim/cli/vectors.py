@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
     run_parser = verbs.add_parser("run", help="Run vectors on a broker")
-    _add_selection(run_parser)
+    _add_selection_arguments(run_parser)
     run_parser.add_argument(
         "--bootstrap-server",
         required=True,
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, default=FORMATS[0], help="Format of the report (default: text)"
     )
     list_parser = verbs.add_parser("list", help="List vectors, one per line")
-    _add_selection(list_parser)
+    _add_selection_arguments(list_parser)
     list_parser.add_argument("--api", metavar="NAME", help="Only this API, such as Metadata")
     list_parser.add_argument(
         "--error", type=int, metavar="CODE", help="Only responses with this error code"
@@ -81,10 +81,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     list_parser.add_argument(
         "--json", action="store_true", help="Print the vectors as JSON, as in their file"
     )
-    _add_selection(verbs.add_parser("show", help="Print vectors with what is given and why"))
+    _add_selection_arguments(
+        verbs.add_parser("show", help="Print vectors with what is given and why")
+    )
 
 
-def _add_selection(parser: argparse.ArgumentParser) -> None:
+def _add_selection_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("files", nargs="+", metavar="PATH", help="File of vectors, or a folder")
     parser.add_argument(
         "--id",
@@ -96,15 +98,15 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    files = list(_files_with_groups_of_matching_vectors(args.files, args.id))
+    files = list(_find_vector_files(args.files, args.id))
     if not files:
         raise ConfigError(f"no vectors in {' '.join(args.files)} match {' '.join(args.id)}")
     if args.verb == "run":
         return _run_on_broker(files, args)
     if args.verb == "list":
-        _list_vectors([vector for _, _, vector in _each_vector(files)], args)
+        _list_vectors([vector for _, _, vector in _iter_vectors(files)], args)
         return 0
-    for vectors, group, vector in _each_vector(files):
+    for vectors, group, vector in _iter_vectors(files):
         if not args.id or _matches_any_pattern(vector.id, args.id):
             print(_vector_text(vectors, group, vector))
     return 0
@@ -126,9 +128,7 @@ def _list_vectors(vectors: "Sequence[Vector]", args: argparse.Namespace) -> None
         print(_vector_line(vector))
 
 
-def _files_with_groups_of_matching_vectors(
-    paths: Sequence[str], patterns: Sequence[str]
-) -> "Iterator[VectorFile]":
+def _find_vector_files(paths: Sequence[str], patterns: Sequence[str]) -> "Iterator[VectorFile]":
     """Yield the files with the groups of which a vector matches."""
     import msgspec
 
@@ -156,7 +156,7 @@ def _matches_any_pattern(vector_id: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(vector_id, pattern) for pattern in patterns)
 
 
-def _each_vector(
+def _iter_vectors(
     files: "Sequence[VectorFile]",
 ) -> "Iterator[tuple[VectorFile, VectorGroup, Vector]]":
     for vectors in files:

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.authorizer import SUPER_USERS, StandardAuthorizer
 from kafka_shim.authorizer.explaining.who_can import (
     AllowedPrincipal,
     WhoCanResult,
-    acls_without_clients,
+    find_unmatchable_acls,
     who_can,
     who_can_json,
 )
@@ -23,7 +23,7 @@ from kafka_shim.cli.usage import UsageError, parse_supported_operation, run_repo
 from kafka_shim.policy.descriptions import action_text
 from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.text.json_text import json_text
-from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.message_text import sanitize_result_lines
 
 DESCRIPTION = """\
 List the principals that can perform an operation on a resource, each with its hosts and the ACL
@@ -74,9 +74,9 @@ def _print_who_can(args: argparse.Namespace) -> int:
         has_unknown_super_users = SUPER_USERS in source.assumed_settings
         lines = [
             *_result_lines(action, result, has_unknown_super_users=has_unknown_super_users),
-            *_lines_about_hosts(authorizer, action),
+            *_ineffective_acl_lines(authorizer, action),
         ]
-        print(text_of_escaped_result_lines(lines))
+        print(sanitize_result_lines(lines))
         for note in source.assumption_notes:
             print(note)
     return 0 if result.allowed_principals else EXIT_MISMATCH
@@ -104,8 +104,8 @@ def _result_lines(
         yield from (f"    {acl_line(acl)}" for acl in denied.denying_acls)
 
 
-def _lines_about_hosts(authorizer: StandardAuthorizer, action: Action) -> Iterator[str]:
-    for acl, reason in acls_without_clients(authorizer, action):
+def _ineffective_acl_lines(authorizer: StandardAuthorizer, action: Action) -> Iterator[str]:
+    for acl, reason in find_unmatchable_acls(authorizer, action):
         yield f"without effect: {acl_line(acl)}"
         yield f"    because: {reason}"
 

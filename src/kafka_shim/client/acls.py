@@ -45,7 +45,7 @@ def describe_acls(client: Client, acl_filter: AclFilter = EVERY_ACL) -> list[Acl
         acl_filter.permission,
     )
     response = client.send_request(ApiKey.DESCRIBE_ACLS, request)
-    _check_error(response.error_code, response.error_message, "list ACLs", "Describe")
+    _raise_for_error(response.error_code, response.error_message, "list ACLs", "Describe")
     return [
         _acl_from_response(resource, acl)
         for resource in response.resources
@@ -71,7 +71,7 @@ def create_acls(client: Client, acls: Iterable[Acl]) -> None:
     if version == 0 and any(c.resource_pattern_type != PatternType.LITERAL for c in creations):
         raise ClientError("this broker is older than prefixed ACLs (KIP-290)")
     for result in client.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(creations)).results:
-        _check_error(result.error_code, result.error_message, "create the ACL", "Alter")
+        _raise_for_error(result.error_code, result.error_message, "create the ACL", "Alter")
 
 
 def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
@@ -93,14 +93,14 @@ def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
     for result in client.send_request(
         ApiKey.DELETE_ACLS, DeleteAclsRequest(wire_filters)
     ).filter_results:
-        _check_error(result.error_code, result.error_message, "remove the ACLs", "Alter")
+        _raise_for_error(result.error_code, result.error_message, "remove the ACLs", "Alter")
         for match in result.matching_acls:
-            _check_error(match.error_code, match.error_message, "remove the ACL", "Alter")
+            _raise_for_error(match.error_code, match.error_message, "remove the ACL", "Alter")
             removed[_acl_from_response(match, match)] = None
     return list(removed)
 
 
-def send_steps(client: Client, steps: Sequence[Step]) -> None:
+def send_acl_changes(client: Client, steps: Sequence[Step]) -> None:
     """Send one request with steps that all add or all remove. Raise ClientError if it fails."""
     acls = [step.acl for step in steps]
     if steps[0].is_addition:
@@ -136,7 +136,7 @@ def _filter_pattern_type_in_version(acl_filter: AclFilter, version: int) -> Patt
     raise ClientError(f"this broker is older than {pattern_type.name.lower()} filters (KIP-290)")
 
 
-def _check_error(code: int, message: str | None, task: str, operation: str) -> None:
+def _raise_for_error(code: int, message: str | None, task: str, operation: str) -> None:
     if code == ErrorCode.NONE:
         return
     parts = [f"cannot {task}: {error_name_with_code(code)}"]

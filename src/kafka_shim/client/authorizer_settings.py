@@ -45,11 +45,11 @@ def describe_authorizer_settings(client: Client) -> AuthorizerSettings:
     lists_unknown_names = client.versions.get(ApiKey.DESCRIBE_CONFIGS, (0, 0))[1] > 0
     for result in client.send_request(ApiKey.DESCRIBE_CONFIGS, request).results:
         if result.error_code == ErrorCode.NONE:
-            return _settings_of_entries(result.configs, lists_unknown_names)
+            return _parse_settings(result.configs, lists_unknown_names)
     return AuthorizerSettings()
 
 
-def _settings_of_entries(
+def _parse_settings(
     entries: list[DescribeConfigsResourceResult], lists_unknown_names: bool
 ) -> AuthorizerSettings:
     values = {entry.name: entry.value for entry in entries}

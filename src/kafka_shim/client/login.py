@@ -47,7 +47,7 @@ def _scram_messages(login: Login, nonce: str) -> Messages:
     name = login.username.replace("=", "=3D").replace(",", "=2C")
     first_bare = f"n={name},r={nonce}"
     server_first = (yield f"n,,{first_bare}".encode()).decode()
-    fields = _scram_attributes(server_first)
+    fields = _parse_scram_attributes(server_first)
     server_nonce, rounds = fields.get("r", ""), parse_whole_number(fields.get("i", ""))
     is_usable = rounds is not None and rounds <= ROUNDS_MAX and "s" in fields
     if not server_nonce.startswith(nonce) or rounds is None or not is_usable:
@@ -69,5 +69,5 @@ def _scram_messages(login: Login, nonce: str) -> Messages:
         raise InvalidLoginResponseError("it does not know the password itself")
 
 
-def _scram_attributes(text: str) -> dict[str, str]:
+def _parse_scram_attributes(text: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in text.split(",") if "=" in part)

@@ -35,7 +35,9 @@ def login_frames(login: Login, version: int = 0) -> Frames:
     Before version 1, brokers do not return the lifetime. Raise InvalidLoginResponseError if a
     response is invalid.
     """
-    handshake = yield from _call(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
+    handshake = yield from _exchange_request(
+        ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism)
+    )
     if handshake.error_code:
         return LoginResult(handshake.error_code)
     exchange, lifetime_ms = sasl_messages(login), 0
@@ -43,7 +45,7 @@ def login_frames(login: Login, version: int = 0) -> Frames:
         message = next(exchange)
         while True:
             request = SaslAuthenticateRequest(message)
-            response = yield from _call(ApiKey.SASL_AUTHENTICATE, version, request)
+            response = yield from _exchange_request(ApiKey.SASL_AUTHENTICATE, version, request)
             if response.error_code:
                 return LoginResult(response.error_code)
             lifetime_ms = response.session_lifetime_ms
@@ -52,7 +54,9 @@ def login_frames(login: Login, version: int = 0) -> Frames:
         return LoginResult(0, lifetime_ms)
 
 
-def _call(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[bytes, bytes, Any]:
+def _exchange_request(
+    api: ApiKey, version: int, request: msgspec.Struct
+) -> Generator[bytes, bytes, Any]:
     head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
     frame = yield head + codecs.write_request(request, version)
     try:

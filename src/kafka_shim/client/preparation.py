@@ -13,7 +13,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import EVERY_ACL, create_acls, delete_acls, describe_acls
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.client.topics import topic_names
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -44,11 +44,11 @@ class AclsError(ClientError):
         self.held = held
 
 
-def send_in_newest_version_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
+def send_by_name(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
     """Send a request in the newest version that both sides have, without fields it lacks."""
     version = client.negotiated_version(api)
     version = min(version, _NEWEST_WITH_NAMES.get(api, version))
-    return client.send_request(api, fit_to_version(request, version), version)
+    return client.send_request(api, reset_unsupported_fields(request, version), version)
 
 
 def create_visible_acls(client: Client, acls: Sequence[Acl]) -> None:
@@ -90,13 +90,13 @@ def commit_offset(
     rows = [OffsetCommitRequestTopic(name=topic, partitions=[partition]) for topic in topics]
 
     def find_coordinator_error() -> int:
-        code: int = send_in_newest_version_with_names(
+        code: int = send_by_name(
             client, ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(key=group)
         ).error_code
         return code
 
     def commit_error() -> int:
-        response = send_in_newest_version_with_names(
+        response = send_by_name(
             client, ApiKey.OFFSET_COMMIT, OffsetCommitRequest(group_id=group, topics=rows)
         )
         codes = (row.error_code for topic in response.topics for row in topic.partitions)
@@ -109,7 +109,7 @@ def commit_offset(
 def delete_topics(client: Client, names: list[str], wait_s: float = _WAIT_S) -> None:
     """Delete topics, and wait until they can be created again."""
     request = DeleteTopicsRequest(topic_names=names, timeout_ms=10_000)
-    send_in_newest_version_with_names(client, ApiKey.DELETE_TOPICS, request)
+    send_by_name(client, ApiKey.DELETE_TOPICS, request)
     deleted_names = set(names)
 
     def remaining_topic_error() -> int:
@@ -119,12 +119,12 @@ def delete_topics(client: Client, names: list[str], wait_s: float = _WAIT_S) -> 
     retry_until_no_error(f"delete {', '.join(names)}", remaining_topic_error, wait_s)
     retry_until_no_error(
         f"have {', '.join(names)} to be creatable",
-        lambda: _topic_exists_error(client, names),
+        lambda: _create_topics_error(client, names),
         wait_s,
     )
 
 
-def _topic_exists_error(client: Client, names: list[str]) -> int:
+def _create_topics_error(client: Client, names: list[str]) -> int:
     """Create topics and return the error; with ZooKeeper, topics being deleted are not listed."""
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
     request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)

@@ -5,7 +5,7 @@ from typing import Any
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 
 
-def fit_to_version(message: Any, version: int) -> Any:
+def reset_unsupported_fields(message: Any, version: int) -> Any:
     """Set the fields that the version lacks to their defaults, in place; return the message."""
     _reset_missing_fields(
         load_message_spec(type(message).__name__).top_level_struct, message, version

@@ -46,16 +46,16 @@ class Baseline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     entries: tuple[KnownFailure, ...] = msgspec.field(name="known-failure", default=())
 
-    def first_entry_for(self, case_id: str, release: str) -> KnownFailure | None:
+    def find_known_failure(self, case_id: str, release: str) -> KnownFailure | None:
         return next((each for each in self.entries if each.includes(case_id, release)), None)
 
-    def note_known_failures(self, report: Report) -> Report:
+    def mark_known_failures(self, report: Report) -> Report:
         """Return the report with the reasons of known failures, also at cases that passed."""
-        rows = tuple(self._row_with_reason(row) for row in report.results)
+        rows = tuple(self._mark_known_failure(row) for row in report.results)
         return msgspec.structs.replace(report, results=rows)
 
-    def _row_with_reason(self, row: ResultRow) -> ResultRow:
-        entry = self.first_entry_for(row.id, row.kafka_version)
+    def _mark_known_failure(self, row: ResultRow) -> ResultRow:
+        entry = self.find_known_failure(row.id, row.kafka_version)
         if entry is None or (entry.intermittent and row.outcome is CaseOutcome.PASSED):
             return row
         return msgspec.structs.replace(row, known_failure=entry.reason)
@@ -87,16 +87,16 @@ def _problems_of_entry(entry: KnownFailure, case_ids: Sequence[str]) -> Iterator
             yield f"unknown release `{release}`; expected one of {', '.join(RELEASES)}"
 
 
-def as_baseline(reports: Iterable[Report]) -> str:
+def format_baseline(reports: Iterable[Report]) -> str:
     """Return a baseline with an entry for each failed `must` case, whose reasons are empty."""
     lines = ["# Known failures: fill in each reason, and merge entries with the same cause."]
     for report in reports:
         failed = [row for row in report.results if row.fails_run]
         for case_id in dict.fromkeys(row.id for row in failed):
             rows = [row for row in failed if row.id == case_id]
-            lines += ["", "[[known-failure]]", f"cases = {_toml([case_id])}"]
+            lines += ["", "[[known-failure]]", f"cases = {_toml_array([case_id])}"]
             if len(rows) < len(report.releases):
-                lines.append(f"releases = {_toml([row.kafka_version for row in rows])}")
+                lines.append(f"releases = {_toml_array([row.kafka_version for row in rows])}")
             lines += [f"# expected: {_on_one_line(rows[-1].expected)}"]
             lines += [f"# but: {_on_one_line(rows[-1].observed)}", 'reason = ""']
     return "\n".join(lines) + "\n"
@@ -106,6 +106,6 @@ def _on_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _toml(names: Sequence[str]) -> str:
+def _toml_array(names: Sequence[str]) -> str:
     """Return names as a TOML array, whose strings are written as in JSON."""
     return msgspec.json.format(msgspec.json.encode(names), indent=0).decode()

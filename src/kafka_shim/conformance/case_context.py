@@ -13,8 +13,8 @@ from kafka_shim.conformance.driver import Driver, DriverResponse, ReportedError
 from kafka_shim.conformance.evidence import (
     APIS_OF_COMMANDS,
     ObservedExchange,
-    first_untrue_result,
-    why_successful_command_lacks_request,
+    find_unproven_result,
+    missing_request_text,
 )
 from kafka_shim.conformance.fixtures import PASSWORD, USER
 from kafka_shim.conformance.frames import HistoryWithResponses, ReportedExchange
@@ -152,11 +152,11 @@ class CaseContext:
 
     async def grant_to_user(self, *rules: Mapping[str, Any]) -> None:
         """Add ACLs for the user; a rule is written as in the state file, without its principal."""
-        await self._cluster.create_acls(_user_acls(rules))
+        await self._cluster.create_acls(_parse_user_acls(rules))
 
     async def revoke_from_user(self, *rules: Mapping[str, Any]) -> None:
         """Remove ACLs that `grant_to_user` added."""
-        await self._cluster.delete_acls(_user_acls(rules))
+        await self._cluster.delete_acls(_parse_user_acls(rules))
 
     async def write_record(self, topic: str, value: bytes) -> None:
         """Write a record to partition 0, without the driver."""
@@ -170,7 +170,7 @@ class CaseContext:
         """Wait until the broker has applied what clients changed."""
         await self._cluster.wait_for_applied_changes()
 
-    async def let_client_run(self, seconds: float) -> None:
+    async def sleep_for_client(self, seconds: float) -> None:
         """Let the client go on for a while.
 
         It waits in short steps: a machine that stands still in one step uses up only that step.
@@ -254,7 +254,7 @@ class CaseContext:
             raise NotExercisedError(f"the cluster does not enable {login['mechanism']}")
 
     @property
-    def trusting_tls_fields(self) -> Mapping[str, Any]:
+    def tls_trust_fields(self) -> Mapping[str, Any]:
         """The `tls` field of a client that trusts the broker's certificate."""
         assert self._authority is not None
         return {"ca": self._authority}
@@ -282,20 +282,20 @@ class CaseContext:
         self.last_response = response
         run = CommandRun(command, fields, response, first_request, client)
         self._command_runs.append(run)
-        self._check_success_has_request(run)
+        self._check_request_was_sent(run)
         return response
 
-    def _check_success_has_request(self, run: CommandRun) -> None:
+    def _check_request_was_sent(self, run: CommandRun) -> None:
         """Raise NotExercisedError if a command succeeded and the client sent none of its requests.
 
         Requests that cannot be inspected are not judged.
         """
         if self.can_inspect_requests:
-            missing = why_successful_command_lacks_request(run, self._observed_exchanges())
+            missing = missing_request_text(run, self._observed_exchanges())
             if missing is not None:
                 raise NotExercisedError(missing)
 
-    def check_exercised(self) -> None:
+    def check_evidence(self) -> None:
         """Judge a case whose own checks hold.
 
         Raise NotExercisedError if the client did not connect or no request met an injected fault,
@@ -309,7 +309,7 @@ class CaseContext:
             raise NotExercisedError("the client did not connect")
         if self._injected_faults and not any(fault.fired for fault in self._injected_faults):
             raise NotExercisedError("the client sent no request that the injected fault is for")
-        untrue = first_untrue_result(self._command_runs, exchanges)
+        untrue = find_unproven_result(self._command_runs, exchanges)
         if untrue is not None:
             raise UnmetExpectationError(*untrue)
 
@@ -340,7 +340,7 @@ class CaseContext:
             raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
         return response.ok
 
-    async def consume_at_least_one_value(self, *, client: str = CLIENT, **fields: Any) -> None:
+    async def consume_values(self, *, client: str = CLIENT, **fields: Any) -> None:
         """Have a consumer read. Raise UnmetExpectationError if it reports no value."""
         consumed = await self.run_successfully("consume", client=client, **fields)
         if not consumed["values"]:
@@ -353,7 +353,7 @@ class CaseContext:
         frames = self._frames
         return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
 
-    def require_request_with_minimum_version(self, api: ApiKey, lowest: int) -> None:
+    def require_request_version(self, api: ApiKey, lowest: int) -> None:
         """Raise NotExercisedError unless the client sent the API in this version or a newer one."""
         if self.can_inspect_requests and not any(
             each.version >= lowest for each in self.client_requests(api)
@@ -383,7 +383,7 @@ class CaseContext:
         """Raise UnmetExpectationError if a client sent equal requests with this error in a loop."""
         rejected_requests = self.requests_with_error(code)
         for api in {seen.api for seen in rejected_requests}:
-            count = _max_count_within_a_second(
+            count = _peak_rate_per_second(
                 [seen.time_us for seen in rejected_requests if seen.api is api]
             )
             if count > STORM_REQUESTS_PER_SECOND:
@@ -393,7 +393,7 @@ class CaseContext:
                     f"the client sent {api.wire_name} {count} times",
                 )
 
-    def report_exchanges(self) -> tuple[ReportedExchange, ...]:
+    def exchanges_for_report(self) -> tuple[ReportedExchange, ...]:
         """Return the frames for the report: those with errors or faults, and the last."""
         frames = self._frames
         if frames is None:
@@ -416,7 +416,7 @@ class CaseContext:
         )
 
 
-def _max_count_within_a_second(times_us: Sequence[int]) -> int:
+def _peak_rate_per_second(times_us: Sequence[int]) -> int:
     """Return the largest number of these times, which are in order, that are within a second."""
     return max(
         bisect_left(times_us, start_us + _SECOND_US, at) - at
@@ -424,5 +424,5 @@ def _max_count_within_a_second(times_us: Sequence[int]) -> int:
     )
 
 
-def _user_acls(rules: Iterable[Mapping[str, Any]]) -> list[Acl]:
+def _parse_user_acls(rules: Iterable[Mapping[str, Any]]) -> list[Acl]:
     return [acl for rule in rules for acl in parse_rule({"principal": f"User:{USER}", **rule})]

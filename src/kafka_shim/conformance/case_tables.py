@@ -99,25 +99,23 @@ def real_cluster_coverage_tables(cases: Sequence[Case]) -> Iterator[str]:
     yield "| family | cases | on a real broker | on one with TLS | on two real brokers | on none |"
     yield "|---|---|---|---|---|---|"
     for family in dict.fromkeys(case.family_name for case in cases):
-        yield _case_counts_by_cluster_kind_row(
-            f"`{family}`", [case for case in cases if case.family_name == family]
-        )
-    yield _case_counts_by_cluster_kind_row("all", cases)
+        yield _coverage_row(f"`{family}`", [case for case in cases if case.family_name == family])
+    yield _coverage_row("all", cases)
     yield ""
     yield "| on no real broker | cases | what the shim does there |"
     yield "|---|---|---|"
     shim_only_cases = [case for case in cases if not case.runs_on_real_cluster]
-    patterns = Counter(_first_matching_shim_only_pattern(case) for case in shim_only_cases)
+    patterns = Counter(_shim_only_pattern(case) for case in shim_only_cases)
     for pattern, does in SHIM_ONLY_CASES:
         if patterns[pattern]:
             yield f"| `{pattern}` | {patterns[pattern]} | {does} |"
 
 
-def _first_matching_shim_only_pattern(case: Case) -> str:
+def _shim_only_pattern(case: Case) -> str:
     return next(pattern for pattern, _ in SHIM_ONLY_CASES if fnmatchcase(case.id, pattern))
 
 
-def _case_counts_by_cluster_kind_row(name: str, cases: Sequence[Case]) -> str:
+def _coverage_row(name: str, cases: Sequence[Case]) -> str:
     real = [case for case in cases if case.runs_on_real_cluster]
     two = sum(case.setup.brokers > 1 for case in real)
     tls = sum(case.setup.has_tls for case in real)

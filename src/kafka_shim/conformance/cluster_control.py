@@ -4,7 +4,7 @@ from typing import Protocol
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.leadership import move_leader_replacing_replica_if_needed
+from kafka_shim.shim.state.leadership import move_partition_leader
 from kafka_shim.shim.state.topics import Partition
 
 
@@ -57,4 +57,4 @@ class ShimClusterControl:
     def _move_leader_to_other_broker(self, partition: Partition) -> None:
         cluster = self._broker.cluster
         other = next(node_id for node_id in cluster.nodes if node_id != partition.leader_id)
-        move_leader_replacing_replica_if_needed(cluster.topics, partition, other)
+        move_partition_leader(cluster.topics, partition, other)

@@ -80,8 +80,10 @@ def _type_schema(words: str) -> Shape:
 @cache
 def read_contract() -> Contract:
     """Return the contract. Raise ValueError if a line of the file cannot be read."""
-    sections = list(_sections((files(__package__) / "contract.txt").read_text("utf-8")))
-    meanings = dict(_pairs(next(lines for title, lines in sections if title == ["meanings"])))
+    sections = list(_iter_sections((files(__package__) / "contract.txt").read_text("utf-8")))
+    meanings = dict(
+        _parse_meanings(next(lines for title, lines in sections if title == ["meanings"]))
+    )
     contract = Contract()
     for title, lines in sections:
         match title:
@@ -91,13 +93,13 @@ def read_contract() -> Contract:
             case ["object", name]:
                 contract.objects[name] = [_parse_field(line[4:], meanings) for line in lines]
             case ["capabilities"]:
-                contract.capabilities.update(_pairs(lines))
+                contract.capabilities.update(_parse_meanings(lines))
             case ["settings"]:
-                contract.settings.update(_pairs(lines))
+                contract.settings.update(_parse_meanings(lines))
     return contract
 
 
-def _sections(text: str) -> Iterator[tuple[list[str], list[str]]]:
+def _iter_sections(text: str) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the words of each heading, with the lines below it."""
     for paragraph in text.split("\n\n"):
         heading, *lines = paragraph.strip().split("\n")
@@ -105,7 +107,7 @@ def _sections(text: str) -> Iterator[tuple[list[str], list[str]]]:
             yield heading.split(), [line.strip() for line in lines]
 
 
-def _pairs(lines: list[str]) -> Iterator[tuple[str, str]]:
+def _parse_meanings(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
         name, _, meaning = line.partition(" = ")
         yield name, meaning

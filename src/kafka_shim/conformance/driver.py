@@ -134,7 +134,7 @@ class Driver:
             hello_fields.get("capabilities", read_contract().capabilities)
         )
 
-    def first_missing_feature(self, commands: Set[str], capabilities: Set[str]) -> str:
+    def find_missing_feature(self, commands: Set[str], capabilities: Set[str]) -> str:
         """Return the first missing command or capability; empty if the driver has all of them."""
         if missing := commands - self.commands:
             return f"command `{min(missing)}`"

@@ -48,7 +48,7 @@ class InjectedErrorFaults(msgspec.Struct):
         }
 
 
-def inject_error_as_each_version_returns_it(
+def inject_versioned_error(
     context: CaseContext, api: str, error: int, **fault_options: Any
 ) -> InjectedErrorFaults:
     """Make an API return the error that brokers return in the version that the client sends."""

@@ -18,8 +18,8 @@ from kafka_shim.conformance.reported_results import (
 from kafka_shim.conformance.requested_content import (
     SentRequest,
     committed_rows,
-    first_other_request,
-    names_of_items,
+    find_wrong_request,
+    item_names,
 )
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
@@ -97,9 +97,7 @@ class ObservedExchange(NamedTuple):
     request: SentRequest
 
 
-def why_successful_command_lacks_request(
-    run: CommandRun, exchanges: Iterable[ObservedExchange]
-) -> str | None:
+def missing_request_text(run: CommandRun, exchanges: Iterable[ObservedExchange]) -> str | None:
     """Return what the client did not send although the command succeeded; None if it is there."""
     apis = APIS_OF_COMMANDS.get(run.command)
     if apis is None or not _has_success(run.response):
@@ -110,32 +108,32 @@ def why_successful_command_lacks_request(
     return f"`{run.command}` succeeded, but the client sent no {names}"
 
 
-def first_untrue_result(
+def find_unproven_result(
     runs: Sequence[CommandRun], exchanges: Sequence[ObservedExchange]
 ) -> tuple[str, str] | None:
     """Return what a command should have reported, and what it did, if responses do not show it."""
-    for run in _value_runs(runs):
+    for run in _runs_with_totals(runs):
         untrue = (
-            _denial_without_response(run, exchanges)
-            or _missing_item(run)
-            or _result_without_response(run, exchanges)
+            _find_invented_denial(run, exchanges)
+            or _find_item_mismatch(run)
+            or _find_wrong_result(run, exchanges)
         )
         if untrue is not None:
             return untrue
     for number, run in enumerate(runs):
         sent = [each.request for each in _exchanges_during(runs, number, exchanges)]
         earlier = [each for each in runs[:number] if each.command == run.command]
-        other = first_other_request(run, earlier, sent)
+        other = find_wrong_request(run, earlier, sent)
         if other is not None:
             return other
-    return _first_wrong_commit(runs, exchanges)
+    return _find_wrong_commit(runs, exchanges)
 
 
-def _missing_item(run: CommandRun) -> tuple[str, str] | None:
+def _find_item_mismatch(run: CommandRun) -> tuple[str, str] | None:
     """Return the names of a command that its answer lacks, or has and must not have."""
     if run.response.ok is None or "items" not in run.response.ok:
         return None
-    names, reported = names_of_items(run.fields), set(run.response.ok["items"])
+    names, reported = item_names(run.fields), set(run.response.ok["items"])
     if not names or reported == names:
         return None
     return f"items {sorted(names)}", f"`{run.command}` reported {sorted(reported)}"
@@ -160,7 +158,7 @@ def _has_success(response: DriverResponse) -> bool:
     return any(each.ok is not None for each in _item_responses(response))
 
 
-def _denial_without_response(
+def _find_invented_denial(
     run: CommandRun, exchanges: Iterable[ObservedExchange]
 ) -> tuple[str, str] | None:
     reported = {each.error.code for each in _item_responses(run.response) if each.error is not None}
@@ -171,7 +169,7 @@ def _denial_without_response(
     return None
 
 
-def _result_without_response(
+def _find_wrong_result(
     run: CommandRun, exchanges: Sequence[ObservedExchange]
 ) -> tuple[str, str] | None:
     if run.response.ok is None:
@@ -189,7 +187,7 @@ def _result_without_response(
     return None
 
 
-def _value_runs(runs: Sequence[CommandRun]) -> Iterator[CommandRun]:
+def _runs_with_totals(runs: Sequence[CommandRun]) -> Iterator[CommandRun]:
     """Yield the runs, and for each consuming command one with the values of all its runs."""
     yield from runs
     for command in CONSUMING_COMMANDS:
@@ -202,7 +200,7 @@ def _value_runs(runs: Sequence[CommandRun]) -> Iterator[CommandRun]:
         yield CommandRun(command, {}, DriverResponse(ok={"values": consumed}), 0)
 
 
-def _first_wrong_commit(
+def _find_wrong_commit(
     runs: Sequence[CommandRun], exchanges: Sequence[ObservedExchange]
 ) -> tuple[str, str] | None:
     """Return a committed position that the records of the only consumer do not explain.
@@ -222,14 +220,16 @@ def _first_wrong_commit(
             )
             for _, topic, partition, offset in committed_rows(exchange.request):
                 records = received.get((topic, partition)) or received.get(("", partition))
-                lowest, highest = _positions(records or {}, reported)
+                lowest, highest = _position_bounds(records or {}, reported)
                 if records and not lowest <= offset <= highest:
                     positions = f"{lowest}" if lowest == highest else f"{lowest} to {highest}"
                     return f"a commit of {positions}", f"the client committed {offset}"
     return None
 
 
-def _positions(records: Mapping[int, bytes | None], reported: Counter[bytes]) -> tuple[int, int]:
+def _position_bounds(
+    records: Mapping[int, bytes | None], reported: Counter[bytes]
+) -> tuple[int, int]:
     """Return the lowest and the highest position of a consumer that has received records."""
     unseen = reported.copy()
     lowest = min(records, default=0)

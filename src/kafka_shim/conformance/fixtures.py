@@ -83,9 +83,7 @@ class ShimClusterProvider:
         broker = Broker(self._broker_config(setup))
         broker.dispatcher.set_history(HistoryWithResponses(self._on_frame))
         # no cached responses: cases change the state directly, and inspect every response
-        self._cleanup.enter_context(
-            broker.cluster.state_version.change_in_progress_counted_at_end()
-        )
+        self._cleanup.enter_context(broker.cluster.state_version.changing())
         await broker.start()
         self._brokers[setup] = broker
         return broker

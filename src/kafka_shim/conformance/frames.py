@@ -49,7 +49,7 @@ class HistoryWithResponses(History):
     ) -> HistoryEntry:
         entry = super().add_request(session, header, frame, time_us)
         if self._on_frame is not None:
-            shown = _shortened_json_without_empty_fields(entry.request_row()["request"])
+            shown = _abridged_json(entry.request_row()["request"])
             self._on_frame(f"  {_request_identity(entry)} {shown}")
         return entry
 
@@ -59,7 +59,7 @@ class HistoryWithResponses(History):
         if self._on_frame is not None:
             indent = " " * len(_request_identity(entry))
             content = message_json(response, entry.version)
-            self._on_frame(f"  {indent} -> {_shortened_json_without_empty_fields(content)}")
+            self._on_frame(f"  {indent} -> {_abridged_json(content)}")
 
     def add_short_frame(self, entry: HistoryEntry, frame: bytes) -> None:
         super().add_short_frame(entry, frame)
@@ -76,7 +76,7 @@ class HistoryWithResponses(History):
         return ReportedExchange(
             entry.api.wire_name,
             entry.version,
-            _shortened_json_without_empty_fields(entry.request_row()["request"]),
+            _abridged_json(entry.request_row()["request"]),
             self._received_response_text(entry),
             tuple(error_name(code) for code in entry.errors or ()),
             bool(entry.faults),
@@ -93,11 +93,7 @@ class HistoryWithResponses(History):
                 response = _decoded_response(entry, entry.response)
             except ProtocolError as error:
                 return f"{entry.response_bytes} bytes that cannot be decoded: {error}"
-        return (
-            None
-            if response is None
-            else _shortened_json_without_empty_fields(message_json(response, entry.version))
-        )
+        return None if response is None else _abridged_json(message_json(response, entry.version))
 
     def usable_response(self, entry: HistoryEntry) -> Any:
         """Return the response that the client could use.
@@ -141,7 +137,7 @@ def _request_identity(entry: HistoryEntry) -> str:
     return f"{entry.principal} {entry.api.wire_name} v{entry.version}"
 
 
-def _shortened_json_without_empty_fields(content: Any) -> str:
+def _abridged_json(content: Any) -> str:
     text = msgspec.json.encode(_abridged(content)).decode()
     return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 
@@ -151,7 +147,7 @@ def _abridged(content: Any) -> Any:
     if isinstance(content, Mapping):
         return {
             name: short
-            for name, short in _names_with_shortened_values(content)
+            for name, short in _abridged_items(content)
             if short not in (None, "", [], {})
         }
     if isinstance(content, list):
@@ -159,7 +155,7 @@ def _abridged(content: Any) -> Any:
     return content
 
 
-def _names_with_shortened_values(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _abridged_items(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in content.items():
         yield name, _abridged(value)
 

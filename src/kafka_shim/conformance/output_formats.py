@@ -35,7 +35,7 @@ def as_text(report: Report) -> str:
     lines = [f"{report.client}: {report.outcome_totals}"]
     if len(report.releases) > 1:
         lines += [
-            f"  Kafka {release}: {report.part_for_release(release).outcome_totals}"
+            f"  Kafka {release}: {report.results_of_release(release).outcome_totals}"
             for release in report.releases
         ]
     lines += ["", *totals_text_lines(report.results)]
@@ -48,24 +48,22 @@ def as_text(report: Report) -> str:
         where = _release_ranges([row.kafka_version for row in rows], report.releases)
         lines += ["", f"{newest.id} ({newest.level.value}, {newest.origin}, Kafka {where})"]
         lines += [f"  {newest.title}", *(f"  {line}" for line in _failure_lines(newest))]
-    healed = [row for row in report.results if row.is_healed]
-    lines += _lines_of_texts_with_cases(
+    healed = [row for row in report.results if row.is_unexpected_pass]
+    lines += _grouped_case_lines(
         [(row.known_failure, row.id) for row in healed],
         "passed although the baseline lists them as known failures; remove these, by reason:",
     )
     known = [row for row in report.results_with_outcome(CaseOutcome.FAILED) if row.known_failure]
-    lines += _lines_of_texts_with_cases(
+    lines += _grouped_case_lines(
         [(row.known_failure, row.id) for row in known], "known failures, by reason:"
     )
     for outcome, heading in _HEADINGS_OF_MISSING.items():
         rows = report.results_with_outcome(outcome)
-        lines += _lines_of_texts_with_cases([(row.observed, row.id) for row in rows], heading)
+        lines += _grouped_case_lines([(row.observed, row.id) for row in rows], heading)
     return "\n".join(lines) + "\n"
 
 
-def _lines_of_texts_with_cases(
-    texts_and_cases: Iterable[tuple[str, str]], heading: str
-) -> list[str]:
+def _grouped_case_lines(texts_and_cases: Iterable[tuple[str, str]], heading: str) -> list[str]:
     """Return a heading and a line for each text with its cases; empty without texts."""
     cases: dict[str, set[str]] = {}
     for text, case_id in texts_and_cases:
@@ -113,7 +111,7 @@ def _junit_case(client: str, row: ResultRow) -> JunitCase:
         classname=f"{client}.{row.kafka_version}.{family}", name=short, seconds=row.seconds
     )
     text = "\n".join(_failure_lines(row))
-    if row.is_healed:
+    if row.is_unexpected_pass:
         healed = f"passed; remove it from the baseline: {row.known_failure}"
         return replace(case, failure=healed)
     if row.is_unexpected:

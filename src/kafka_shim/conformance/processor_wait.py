@@ -12,14 +12,14 @@ def processor_wait_s(pid: int) -> float:
 
     The times of all threads are added. 0 where the system does not have this figure.
     """
-    return sum(_wait_ns_of_each_thread(Path(f"/proc/{pid}"))) / _NANOSECONDS
+    return sum(_thread_waits_ns(Path(f"/proc/{pid}"))) / _NANOSECONDS
 
 
-def _wait_ns_of_each_thread(process: Path) -> Iterator[int]:
+def _thread_waits_ns(process: Path) -> Iterator[int]:
     with suppress(OSError):  # not Linux, or the process has ended
         for thread in (process / "task").iterdir():
             with suppress(OSError, ValueError, IndexError):  # the thread has ended
                 yield int((thread / "schedstat").read_text().split()[1])
             with suppress(OSError):
                 for child in (thread / "children").read_text().split():
-                    yield from _wait_ns_of_each_thread(process.with_name(child))
+                    yield from _thread_waits_ns(process.with_name(child))

@@ -33,14 +33,14 @@ class ResultRow(msgspec.Struct, frozen=True):
     """The reason in the baseline, if the case failed or the baseline says that it does."""
 
     @property
-    def is_healed(self) -> bool:
+    def is_unexpected_pass(self) -> bool:
         """Return whether the case passed although the baseline lists it as failing."""
         return self.outcome is CaseOutcome.PASSED and bool(self.known_failure)
 
     @property
     def is_unexpected(self) -> bool:
         """Return whether the run fails because of this row: a new failure, or a healed case."""
-        return self.is_healed or (self.fails_run and not self.known_failure)
+        return self.is_unexpected_pass or (self.fails_run and not self.known_failure)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -56,7 +56,7 @@ class Report(msgspec.Struct, frozen=True):
     def ids_of_failed_cases(self) -> set[str]:
         return {row.id for row in self.results_with_outcome(CaseOutcome.FAILED)}
 
-    def part_for_release(self, release: str) -> "Report":
+    def results_of_release(self, release: str) -> "Report":
         """Return the part of the report about one release."""
         rows = tuple(row for row in self.results if row.kafka_version == release)
         return Report(self.client, rows)

@@ -26,9 +26,7 @@ class CommandRun(NamedTuple):
 ResultCheck = Callable[[CommandRun, Sequence[Any]], tuple[str, str] | None]
 
 
-def _check_that_noninternal_names_are_equal(
-    field: str, returned: Callable[[Any], Iterable[str]]
-) -> ResultCheck:
+def _names_check(field: str, returned: Callable[[Any], Iterable[str]]) -> ResultCheck:
     """Return a check that a list has the names in the responses once, except internal topics."""
 
     def check(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
@@ -56,7 +54,7 @@ ValuesByName = Callable[[Any], Iterable[tuple[str | None, Any]]]
 """Returns the values in a response by the name of the item; None is the name of a whole result."""
 
 
-def _check_that_field_was_returned(
+def _field_check(
     field: str,
     values_by_name: ValuesByName,
     values_without_name: Sequence[Any] = (),
@@ -77,10 +75,12 @@ def _check_that_field_was_returned(
             for name, value in values_by_name(response):
                 returned.setdefault(name, []).append(value)
         for name, result in _results_by_name(run):
-            values = returned.get(name) or returned.get(_without_topic(name)) or values_without_name
-            if field in result and _in_order(result[field]) not in values:
+            values = (
+                returned.get(name) or returned.get(_partition_suffix(name)) or values_without_name
+            )
+            if field in result and _sorted_value(result[field]) not in values:
                 return (
-                    f"for `{name or 'the cluster'}` the {field} {_alternatives(values)}",
+                    f"for `{name or 'the cluster'}` the {field} {_join_alternatives(values)}",
                     f"`{run.command}` reported {result[field]}",
                 )
         return None
@@ -88,12 +88,12 @@ def _check_that_field_was_returned(
     return check
 
 
-def _without_topic(name: str | None) -> str:
+def _partition_suffix(name: str | None) -> str:
     """Return `-0` for `orders-0`: newer responses have ids in place of the names of topics."""
     return f"-{(name or '').rpartition('-')[2]}"
 
 
-def _alternatives(values: Sequence[Any]) -> str:
+def _join_alternatives(values: Sequence[Any]) -> str:
     return " or ".join(dict.fromkeys(map(str, values))) or "of a response, but none had it"
 
 
@@ -109,7 +109,7 @@ def _results_by_name(run: CommandRun) -> Iterator[tuple[str | None, Mapping[str,
             yield name, result
 
 
-def _in_order(value: Any) -> Any:
+def _sorted_value(value: Any) -> Any:
     return sorted(value) if isinstance(value, list) else value
 
 
@@ -172,9 +172,7 @@ def _committed_offsets(response: Any) -> Iterator[tuple[str, Any]]:
             yield f"{topic.name}-{partition.partition_index}", offset if offset >= 0 else None
 
 
-def _first_setting_with_other_value(
-    run: CommandRun, responses: Sequence[Any]
-) -> tuple[str, str] | None:
+def _find_wrong_setting(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     assert run.response.ok is not None
     for result in (result for response in responses for result in response.results):
         item = run.response.ok["items"].get(result.resource_name, {})
@@ -191,7 +189,7 @@ def _first_setting_with_other_value(
     return None
 
 
-def _first_acl_of_other_filter(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+def _find_misplaced_acl(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     """Compare the ACLs of each item with the result that the response has at its filter's place."""
     filters, (first, *_) = run.fields.get("filters", ()), (*responses, None)
     if len(responses) != 1 or len(first.filter_results) != len(filters):
@@ -203,24 +201,22 @@ def _first_acl_of_other_filter(run: CommandRun, responses: Sequence[Any]) -> tup
                 f"for `{name}` the filter {filters[number]}",
                 f"`{run.command}` reported {result['filter']}",
             )
-        returned = Counter(_acls_of_filter(first.filter_results[number]))
+        returned = Counter(_matching_acls(first.filter_results[number]))
         for acl in result["acls"]:
-            shown = next((each for each in +returned if _is_shown_as(each, acl)), None)
+            shown = next((each for each in +returned if _is_reported_as(each, acl)), None)
             if shown is None:
                 return f"for `{name}` the ACLs of its filter", f"`{run.command}` reported {acl}"
             returned[shown] -= 1
     return None
 
 
-def _first_acl_in_only_one_of_both(
-    run: CommandRun, responses: Sequence[Any]
-) -> tuple[str, str] | None:
+def _find_wrong_acl(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     unreported: Counter[tuple[str, ...]] = Counter()
     for response in responses:
-        unreported |= Counter(_returned_acls(response))
+        unreported |= Counter(_acls_in_response(response))
     for _, result in _results_by_name(run):
         for acl in result.get("acls", ()):
-            shown = next((each for each in +unreported if _is_shown_as(each, acl)), None)
+            shown = next((each for each in +unreported if _is_reported_as(each, acl)), None)
             if shown is None:
                 return "the ACLs in the responses, each once", f"`{run.command}` reported {acl}"
             unreported[shown] -= 1
@@ -229,16 +225,16 @@ def _first_acl_in_only_one_of_both(
     return None
 
 
-def _returned_acls(response: Any) -> Iterator[tuple[str, ...]]:
+def _acls_in_response(response: Any) -> Iterator[tuple[str, ...]]:
     """Yield the fields of ACLs in the order of ACL_FIELDS."""
     for resource in getattr(response, "resources", ()):
         for acl in resource.acls:
             yield _acl_fields(resource, acl)
     for result in getattr(response, "filter_results", ()):
-        yield from _acls_of_filter(result)
+        yield from _matching_acls(result)
 
 
-def _acls_of_filter(result: Any) -> Iterator[tuple[str, ...]]:
+def _matching_acls(result: Any) -> Iterator[tuple[str, ...]]:
     for acl in () if result.error_code else result.matching_acls:
         if not acl.error_code:
             yield _acl_fields(acl, acl)
@@ -256,7 +252,7 @@ def _acl_fields(resource: Any, acl: Any) -> tuple[str, ...]:
     )
 
 
-def _is_shown_as(returned: Sequence[str], reported: Mapping[str, str]) -> bool:
+def _is_reported_as(returned: Sequence[str], reported: Mapping[str, str]) -> bool:
     """Return whether a client may report an ACL so: types that it does not know are UNKNOWN."""
     return all(
         reported[field] in (value, "UNKNOWN")
@@ -264,7 +260,7 @@ def _is_shown_as(returned: Sequence[str], reported: Mapping[str, str]) -> bool:
     )
 
 
-def _unreported_token(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+def _find_wrong_token(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     assert run.response.ok is not None
     returned = {_token_identity(response) for response in responses}
     reported = run.response.ok["token_id"], run.response.ok["hmac"]
@@ -277,7 +273,7 @@ def _token_identity(token: Any) -> tuple[str, str]:
     return token.token_id, base64.b64encode(token.hmac).decode()
 
 
-def _tokens_other_than_in_responses(
+def _find_wrong_described_token(
     run: CommandRun, responses: Sequence[Any]
 ) -> tuple[str, str] | None:
     assert run.response.ok is not None
@@ -295,9 +291,7 @@ def _tokens_other_than_in_responses(
     return None
 
 
-def _reported_offsets_not_in_responses(
-    run: CommandRun, responses: Sequence[Any]
-) -> tuple[str, str] | None:
+def _find_wrong_offset(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     assert run.response.ok is not None
     offsets, count = run.response.ok["offsets"], len(run.fields["values"])
     first_offsets = [
@@ -327,9 +321,7 @@ def _reported_offsets_not_in_responses(
     return None
 
 
-def _item_offset_not_in_responses(
-    run: CommandRun, responses: Sequence[Any]
-) -> tuple[str, str] | None:
+def _find_wrong_item_offset(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     """Compare with the offsets of all topics, since newer responses have no topic names."""
     assert run.response.ok is not None
     offsets = {
@@ -348,9 +340,7 @@ def _item_offset_not_in_responses(
     return None
 
 
-def _first_value_reported_more_often_than_received(
-    run: CommandRun, responses: Sequence[Any]
-) -> tuple[str, str] | None:
+def _find_duplicate_value(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     assert run.response.ok is not None
     reported = Counter(value.encode() for value in run.response.ok["values"])
     received = Counter(value for response in responses for value in _received_values(response))
@@ -363,7 +353,7 @@ def _first_value_reported_more_often_than_received(
     return None
 
 
-def _values_in_other_order(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+def _find_reordered_value(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
     """Return what a consumer should have reported that skips a record or changes their order.
 
     Partitions are left out from which a record was received twice, or another one may be hidden: a
@@ -447,43 +437,37 @@ CONSUMING_COMMANDS = ("consume", "consume_assigned", "consume_share")
 # A response to a request for all partitions of a group has only those with an offset.
 _NO_COMMITTED_OFFSET = (None,)
 
-_COMMITTED_OFFSET_CHECK = _check_that_field_was_returned(
-    "offset", _committed_offsets, _NO_COMMITTED_OFFSET
-)
+_COMMITTED_OFFSET_CHECK = _field_check("offset", _committed_offsets, _NO_COMMITTED_OFFSET)
 RESULT_CHECKS: Mapping[str, tuple[ResultCheck, ...]] = {
-    "list_topics": (
-        _check_that_noninternal_names_are_equal("topics", _metadata_topic_names_without_error),
-    ),
+    "list_topics": (_names_check("topics", _metadata_topic_names_without_error),),
     "list_groups": (
-        _check_that_noninternal_names_are_equal(
-            "groups", lambda response: (group.group_id for group in response.groups)
-        ),
+        _names_check("groups", lambda response: (group.group_id for group in response.groups)),
     ),
     "describe_topics": (
-        _check_that_field_was_returned("partitions", _partition_counts),
-        _check_that_field_was_returned("operations", _topic_operations, only_if="operations"),
+        _field_check("partitions", _partition_counts),
+        _field_check("operations", _topic_operations, only_if="operations"),
     ),
     "describe_groups": (
-        _check_that_field_was_returned("members", _member_counts),
-        _check_that_field_was_returned("operations", _group_operations, only_if="operations"),
+        _field_check("members", _member_counts),
+        _field_check("operations", _group_operations, only_if="operations"),
     ),
     "describe_cluster": (
-        _check_that_field_was_returned("brokers", _broker_ids),
-        _check_that_field_was_returned("operations", _cluster_operations, only_if="operations"),
+        _field_check("brokers", _broker_ids),
+        _field_check("operations", _cluster_operations, only_if="operations"),
     ),
-    "list_offsets": (_check_that_field_was_returned("offset", _topic_partitions_with_end_offsets),),
+    "list_offsets": (_field_check("offset", _topic_partitions_with_end_offsets),),
     "group_offsets": (_COMMITTED_OFFSET_CHECK,),
     "committed": (_COMMITTED_OFFSET_CHECK,),
-    "describe_configs": (_first_setting_with_other_value,),
-    "describe_acls": (_first_acl_in_only_one_of_both,),
-    "delete_acls": (_first_acl_of_other_filter, _first_acl_in_only_one_of_both),
-    "create_token": (_unreported_token,),
-    "describe_tokens": (_tokens_other_than_in_responses,),
-    "describe_scram_users": (_check_that_field_was_returned("mechanisms", _scram_mechanisms),),
-    "produce": (_reported_offsets_not_in_responses,),
-    "produce_to_several": (_item_offset_not_in_responses,),
-    "consume": (_first_value_reported_more_often_than_received, _values_in_other_order),
-    "consume_assigned": (_first_value_reported_more_often_than_received, _values_in_other_order),
-    "consume_share": (_first_value_reported_more_often_than_received,),
+    "describe_configs": (_find_wrong_setting,),
+    "describe_acls": (_find_wrong_acl,),
+    "delete_acls": (_find_misplaced_acl, _find_wrong_acl),
+    "create_token": (_find_wrong_token,),
+    "describe_tokens": (_find_wrong_described_token,),
+    "describe_scram_users": (_field_check("mechanisms", _scram_mechanisms),),
+    "produce": (_find_wrong_offset,),
+    "produce_to_several": (_find_wrong_item_offset,),
+    "consume": (_find_duplicate_value, _find_reordered_value),
+    "consume_assigned": (_find_duplicate_value, _find_reordered_value),
+    "consume_share": (_find_duplicate_value,),
 }
 """What is checked of the result of a command."""

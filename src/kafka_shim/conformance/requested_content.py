@@ -35,7 +35,7 @@ class SentRequest(NamedTuple):
     message: Any
 
 
-class RequestedContent(NamedTuple):
+class ExpectedRequests(NamedTuple):
     """What a command must be sent as; `is_exact`: and nothing else, since it changes something."""
 
     apis: Mapping[ApiKey, Callable[[SentRequest], Iterable[Row]]]
@@ -43,7 +43,7 @@ class RequestedContent(NamedTuple):
     is_exact: bool = True
 
 
-def first_other_request(
+def find_wrong_request(
     run: CommandRun, earlier: Iterable[CommandRun], requests: Sequence[SentRequest]
 ) -> tuple[str, str] | None:
     """Return what a command that succeeded should have sent, and what the client sent instead.
@@ -59,14 +59,14 @@ def first_other_request(
         if each.api in content.apis and each.message is not None
         for row in content.apis[each.api](each)
     ]
-    if not sent:  # why_successful_command_lacks_request judges this
+    if not sent:  # missing_request_text judges this
         return None
-    asked = [*content.asked(_successful_fields(run))]
+    asked = [*content.asked(_fields_without_failures(run))]
     for row in asked:
-        if row not in sent and _without_topic(row) not in sent:
+        if row not in sent and _row_with_topic_id(row) not in sent:
             return f"a request with {_row_text(row)}", f"the client sent {_rows_text(sent)}"
     known = {row for each in (run, *earlier) for row in content.asked(each.fields)}
-    known |= {_without_topic(row) for row in known}
+    known |= {_row_with_topic_id(row) for row in known}
     for row in sent:
         if content.is_exact and row not in known:
             rows = [*content.asked(run.fields)]
@@ -74,12 +74,12 @@ def first_other_request(
     return None
 
 
-def _without_topic(row: Row) -> Row:
+def _row_with_topic_id(row: Row) -> Row:
     """Return the row as newer requests have it, with an id in place of the topic's name."""
-    return tuple(part.name_of_id if isinstance(part, _Topic) else part for part in row)
+    return tuple(part.name_of_id if isinstance(part, _TopicName) else part for part in row)
 
 
-class _Topic(str):
+class _TopicName(str):
     """The name of a topic that a request can also identify by its id."""
 
     __slots__ = ()
@@ -94,7 +94,7 @@ def _rows_text(rows: Sequence[Row]) -> str:
     return " and ".join(f"({_row_text(row)})" for row in dict.fromkeys(rows))[:300]
 
 
-def _successful_fields(run: CommandRun) -> Mapping[str, Any]:
+def _fields_without_failures(run: CommandRun) -> Mapping[str, Any]:
     """Return the fields of a command without the names of items that failed: they may have failed
     before the client could send the request.
     """
@@ -115,7 +115,7 @@ def _successful_fields(run: CommandRun) -> Mapping[str, Any]:
     return fields
 
 
-def names_of_items(fields: Mapping[str, Any]) -> set[str]:
+def item_names(fields: Mapping[str, Any]) -> set[str]:
     """Return the names that the answer of a command must have; none if it has no items."""
     for field in _NUMBERED_FIELDS:
         if field in fields:
@@ -126,12 +126,12 @@ def names_of_items(fields: Mapping[str, Any]) -> set[str]:
 # what the commands ask for
 
 
-def _names(fields: Mapping[str, Any]) -> Iterator[Row]:
+def _name_rows(fields: Mapping[str, Any]) -> Iterator[Row]:
     for name in fields["names"]:
         yield (name,)
 
 
-def _users(fields: Mapping[str, Any]) -> Iterator[Row]:
+def _user_rows(fields: Mapping[str, Any]) -> Iterator[Row]:
     for name in fields["users"]:
         yield (name,)
 
@@ -145,28 +145,28 @@ def _new_topics(fields: Mapping[str, Any]) -> Iterator[Row]:
         yield name, count, 1, *sorted((fields.get("configs") or {}).items())
 
 
-def _partition_of(text: str) -> tuple[_Topic, int]:
+def _parse_partition(text: str) -> tuple[_TopicName, int]:
     topic, _, number = text.rpartition("-")
-    return _Topic(topic), int(number)
+    return _TopicName(topic), int(number)
 
 
 def _partitions(fields: Mapping[str, Any]) -> Iterator[Row]:
     for text in fields["partitions"]:
-        yield _partition_of(text)
+        yield _parse_partition(text)
 
 
 def _partitions_of_group(fields: Mapping[str, Any]) -> Iterator[Row]:
     for text in fields["partitions"]:
-        yield fields["group"], *_partition_of(text)
+        yield fields["group"], *_parse_partition(text)
 
 
 def _latest_offsets(fields: Mapping[str, Any]) -> Iterator[Row]:
     for text in fields["partitions"]:
-        yield *_partition_of(text), -1
+        yield *_parse_partition(text), -1
 
 
 def _offset_of_group(fields: Mapping[str, Any]) -> Iterator[Row]:
-    yield fields["group"], _Topic(fields["topic"]), fields["partition"], fields["offset"]
+    yield fields["group"], _TopicName(fields["topic"]), fields["partition"], fields["offset"]
 
 
 def _changed_settings(fields: Mapping[str, Any]) -> Iterator[Row]:
@@ -179,7 +179,7 @@ def _described_resources(fields: Mapping[str, Any]) -> Iterator[Row]:
         yield fields["type"], name
 
 
-def _acl(acl: Mapping[str, Any]) -> Row:
+def _acl_row(acl: Mapping[str, Any]) -> Row:
     return (
         ResourceType[acl["resource_type"]],
         acl["name"],
@@ -207,9 +207,9 @@ def _passwords(fields: Mapping[str, Any]) -> Iterator[Row]:
         yield user, fields["mechanism"], "deletion" if password is None else "password"
 
 
-def _written_to_several(fields: Mapping[str, Any]) -> Iterator[Row]:
+def _values_for_topics(fields: Mapping[str, Any]) -> Iterator[Row]:
     for topic in fields["topics"]:
-        yield _Topic(topic), fields["value"].encode()
+        yield _TopicName(topic), fields["value"].encode()
 
 
 # what requests have
@@ -229,7 +229,7 @@ def _deleted_topics(sent: SentRequest) -> Iterator[Row]:
         yield (name,)
 
 
-def _grown_topics(sent: SentRequest) -> Iterator[Row]:
+def _requested_partition_counts(sent: SentRequest) -> Iterator[Row]:
     for topic in sent.message.topics:
         yield topic.name, topic.count
 
@@ -258,18 +258,18 @@ def _requested_timestamps(sent: SentRequest) -> Iterator[Row]:
             yield topic.name, row.partition_index, row.timestamp
 
 
-def _acl_of_creation(row: Any) -> Row:
+def _created_acl_row(row: Any) -> Row:
     pattern, name = row.resource_pattern_type, row.resource_name
-    return (row.resource_type, name, pattern, *_entry(row, row.principal, row.host))
+    return (row.resource_type, name, pattern, *_acl_entry_row(row, row.principal, row.host))
 
 
 def acl_of_filter(row: Any) -> Row:
     """Return the fields of a filter in a request, in the order of the contract."""
     resource = row.resource_type_filter, row.resource_name_filter, row.pattern_type_filter
-    return (*resource, *_entry(row, row.principal_filter, row.host_filter))
+    return (*resource, *_acl_entry_row(row, row.principal_filter, row.host_filter))
 
 
-def _entry(row: Any, principal: str | None, host: str | None) -> Row:
+def _acl_entry_row(row: Any, principal: str | None, host: str | None) -> Row:
     return principal, host, row.operation, row.permission_type
 
 
@@ -329,17 +329,17 @@ _OF_TOPICS: Mapping[ApiKey, Callable[[SentRequest], Iterable[Row]]] = {
     ApiKey.METADATA: lambda sent: ((topic.name,) for topic in sent.message.topics or ()),
     ApiKey.DESCRIBE_TOPIC_PARTITIONS: lambda sent: ((row.name,) for row in sent.message.topics),
 }
-REQUESTED_CONTENTS: Mapping[str, RequestedContent] = {
-    "create_topics": RequestedContent({ApiKey.CREATE_TOPICS: _created_topics}, _new_topics),
-    "delete_topics": RequestedContent({ApiKey.DELETE_TOPICS: _deleted_topics}, _names),
-    "create_partitions": RequestedContent(
-        {ApiKey.CREATE_PARTITIONS: _grown_topics}, _topics_with_counts
+REQUESTED_CONTENTS: Mapping[str, ExpectedRequests] = {
+    "create_topics": ExpectedRequests({ApiKey.CREATE_TOPICS: _created_topics}, _new_topics),
+    "delete_topics": ExpectedRequests({ApiKey.DELETE_TOPICS: _deleted_topics}, _name_rows),
+    "create_partitions": ExpectedRequests(
+        {ApiKey.CREATE_PARTITIONS: _requested_partition_counts}, _topics_with_counts
     ),
-    "describe_topics": RequestedContent(_OF_TOPICS, _names, is_exact=False),
-    "describe_configs": RequestedContent(
+    "describe_topics": ExpectedRequests(_OF_TOPICS, _name_rows, is_exact=False),
+    "describe_configs": ExpectedRequests(
         {ApiKey.DESCRIBE_CONFIGS: _resources_in_request}, _described_resources, is_exact=False
     ),
-    "alter_configs": RequestedContent(
+    "alter_configs": ExpectedRequests(
         {
             ApiKey.INCREMENTAL_ALTER_CONFIGS: _settings_in_request,
             ApiKey.ALTER_CONFIGS: _settings_in_request,
@@ -347,78 +347,78 @@ REQUESTED_CONTENTS: Mapping[str, RequestedContent] = {
         _changed_settings,
         is_exact=False,  # AlterConfigs has to repeat the other settings
     ),
-    "list_offsets": RequestedContent(
+    "list_offsets": ExpectedRequests(
         {ApiKey.LIST_OFFSETS: _requested_timestamps}, _latest_offsets, is_exact=False
     ),
-    "delete_records": RequestedContent(
+    "delete_records": ExpectedRequests(
         {ApiKey.DELETE_RECORDS: _offsets_to_delete_before},
         lambda fields: [(fields["topic"], fields["partition"], fields["before"])],
     ),
-    "create_acls": RequestedContent(
-        {ApiKey.CREATE_ACLS: lambda sent: map(_acl_of_creation, sent.message.creations)},
-        lambda fields: map(_acl, fields["acls"]),
+    "create_acls": ExpectedRequests(
+        {ApiKey.CREATE_ACLS: lambda sent: map(_created_acl_row, sent.message.creations)},
+        lambda fields: map(_acl_row, fields["acls"]),
     ),
-    "describe_acls": RequestedContent(
+    "describe_acls": ExpectedRequests(
         {ApiKey.DESCRIBE_ACLS: lambda sent: [acl_of_filter(sent.message)]},
-        lambda fields: [_acl(fields["filter"])],
+        lambda fields: [_acl_row(fields["filter"])],
     ),
-    "delete_acls": RequestedContent(
+    "delete_acls": ExpectedRequests(
         {ApiKey.DELETE_ACLS: lambda sent: map(acl_of_filter, sent.message.filters)},
-        lambda fields: map(_acl, fields["filters"]),
+        lambda fields: map(_acl_row, fields["filters"]),
     ),
-    "create_token": RequestedContent(
+    "create_token": ExpectedRequests(
         {ApiKey.CREATE_DELEGATION_TOKEN: _renewers_in_request}, _renewers
     ),
-    "renew_token": RequestedContent(
+    "renew_token": ExpectedRequests(
         {ApiKey.RENEW_DELEGATION_TOKEN: lambda sent: [(sent.message.renew_period_ms,)]},
         _token_period,
     ),
-    "expire_token": RequestedContent(
+    "expire_token": ExpectedRequests(
         {ApiKey.EXPIRE_DELEGATION_TOKEN: lambda sent: [(sent.message.expiry_time_period_ms,)]},
         _token_period,
     ),
-    "describe_scram_users": RequestedContent(
+    "describe_scram_users": ExpectedRequests(
         {
             ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: lambda sent: (
                 (user.name,) for user in sent.message.users or ()
             )
         },
-        _users,
+        _user_rows,
     ),
-    "alter_scram_users": RequestedContent(
+    "alter_scram_users": ExpectedRequests(
         {ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _scram_changes}, _passwords
     ),
-    "describe_groups": RequestedContent(
+    "describe_groups": ExpectedRequests(
         {
             ApiKey.DESCRIBE_GROUPS: lambda sent: ((name,) for name in sent.message.groups),
             ApiKey.CONSUMER_GROUP_DESCRIBE: lambda sent: (
                 (name,) for name in sent.message.group_ids
             ),
         },
-        _names,
+        _name_rows,
         is_exact=False,
     ),
-    "delete_groups": RequestedContent(
+    "delete_groups": ExpectedRequests(
         {ApiKey.DELETE_GROUPS: lambda sent: ((name,) for name in sent.message.groups_names)},
-        _names,
+        _name_rows,
     ),
-    "group_offsets": RequestedContent(
+    "group_offsets": ExpectedRequests(
         {ApiKey.OFFSET_FETCH: _requested_offsets}, _partitions_of_group, is_exact=False
     ),
-    "committed": RequestedContent(
+    "committed": ExpectedRequests(
         {ApiKey.OFFSET_FETCH: _requested_partitions}, _partitions, is_exact=False
     ),
-    "alter_group_offsets": RequestedContent(
+    "alter_group_offsets": ExpectedRequests(
         {ApiKey.OFFSET_COMMIT: committed_rows}, _offset_of_group
     ),
-    "delete_group_offsets": RequestedContent(
+    "delete_group_offsets": ExpectedRequests(
         {ApiKey.OFFSET_DELETE: _deleted_offsets}, _partitions_of_group
     ),
-    "send_offsets": RequestedContent({ApiKey.TXN_OFFSET_COMMIT: committed_rows}, _offset_of_group),
-    "produce": RequestedContent(
+    "send_offsets": ExpectedRequests({ApiKey.TXN_OFFSET_COMMIT: committed_rows}, _offset_of_group),
+    "produce": ExpectedRequests(
         {ApiKey.PRODUCE: _values_by_topic},
-        lambda fields: ((_Topic(fields["topic"]), each.encode()) for each in fields["values"]),
+        lambda fields: ((_TopicName(fields["topic"]), each.encode()) for each in fields["values"]),
     ),
-    "produce_to_several": RequestedContent({ApiKey.PRODUCE: _values_by_topic}, _written_to_several),
+    "produce_to_several": ExpectedRequests({ApiKey.PRODUCE: _values_by_topic}, _values_for_topics),
 }
 """By command."""

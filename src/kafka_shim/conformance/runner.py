@@ -84,7 +84,7 @@ class _CaseRunner:
         self, case: Case, clusters: ClusterProvider, driver: Driver
     ) -> tuple[CaseResult, bool]:
         """Run a case; return its result, and whether the driver can still be used."""
-        missing_feature = driver.first_missing_feature(case.commands, case.capabilities)
+        missing_feature = driver.find_missing_feature(case.commands, case.capabilities)
         if missing_feature:
             return CaseResult(
                 case, self._release, CaseOutcome.UNSUPPORTED, observed=missing_feature
@@ -102,7 +102,7 @@ class _CaseRunner:
         try:
             await case.body(context)
             await context.close_clients()
-            context.check_exercised()
+            context.check_evidence()
         except NotExercisedError as error:
             outcome, observed = CaseOutcome.NOT_EXERCISED, str(error)
         except ClientError as error:
@@ -122,9 +122,9 @@ class _CaseRunner:
             self._release,
             outcome,
             expected,
-            _shortened(observed),
-            "" if context.last_response is None else _shortened(str(context.last_response)),
-            () if outcome is CaseOutcome.UNSUPPORTED else context.report_exchanges(),
+            _truncate(observed),
+            "" if context.last_response is None else _truncate(str(context.last_response)),
+            () if outcome is CaseOutcome.UNSUPPORTED else context.exchanges_for_report(),
             context.distinct_responses_except_api_versions(),
             time.monotonic() - start,
             not is_usable,
@@ -140,7 +140,7 @@ async def _provide_cluster(case: Case, clusters: ClusterProvider) -> ClusterUnde
         return await clusters.provide_empty_cluster(case.setup, case.id)
 
 
-def _shortened(text: str) -> str:
+def _truncate(text: str) -> str:
     """Shorten a driver's answer, which may contain records of 10 MB."""
     return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 

@@ -30,7 +30,7 @@ def write_jwks(folder: Path) -> Mapping[str, str]:
     }
 
 
-def signed_jwt(claims: Mapping[str, Any], key: str = KNOWN) -> str:
+def sign_jwt(claims: Mapping[str, Any], key: str = KNOWN) -> str:
     """Return a token with these claims, signed with one of the keys."""
     from joserfc import jws  # noqa: PLC0415 - an extra
 

@@ -69,7 +69,7 @@ join {{patterns}} p on p.resource_type = k.resource_type and p.prefix_length = k
 }
 
 
-def _applying_acls(join: str = "", condition: str = "", **networks: Iterable[str]) -> str:
+def _applying_acls_query(join: str = "", condition: str = "", **networks: Iterable[str]) -> str:
     return checked_sql(
         f"""
 select q.principal, q.host, q.operation, q.resource_type, q.resource_name, a.rank, a.is_deny
@@ -91,15 +91,15 @@ where (a.covered_operations & o.operation_bit) <> 0
     )
 
 
-_APPLYING_ACLS = _applying_acls()
-_APPLYING_ACLS_OF_NETWORKS = _applying_acls(
+_APPLYING_ACLS = _applying_acls_query()
+_APPLYING_ACLS_OF_NETWORKS = _applying_acls_query(
     "left join {networks} n on n.acl_host = a.host and n.host = q.host",
     "or n.host is not null",
     networks=NETWORK_HOSTS.names,
 )
 
 
-def _is_any_resource(alias: str = "") -> str:
+def _any_resource_condition(alias: str = "") -> str:
     """Return the condition that an access is to any resource of its type (KIP-679)."""
     kinds = " or ".join(
         f"({alias}api_key = {int(key)} and {alias}operation = '{Operation(operation).name}'"
@@ -109,7 +109,7 @@ def _is_any_resource(alias: str = "") -> str:
     return f"({alias}resource_name = '*' and ({kinds}))"
 
 
-def _decided(default: str, join: str = "", **patterns: Iterable[str]) -> str:
+def _decisions_query(default: str, join: str = "", **patterns: Iterable[str]) -> str:
     return checked_sql(
         f"""
 select a.*,
@@ -124,7 +124,7 @@ from {{accesses}} a
 left join {{super_users}} s on s.principal = a.principal
 left join {{decisions}} d on d.principal = a.principal and d.host = a.host
     and d.operation = a.operation and d.resource_type = a.resource_type
-    and d.resource_name = a.resource_name and d.is_any_resource = {_is_any_resource("a.")}
+    and d.resource_name = a.resource_name and d.is_any_resource = {_any_resource_condition("a.")}
 {join}
 """,
         accesses=DECISION_COLUMNS,
@@ -134,9 +134,9 @@ left join {{decisions}} d on d.principal = a.principal and d.host = a.host
     )
 
 
-_DECIDED = {default: _decided(str(default).lower()) for default in (False, True)}
+_DECIDED = {default: _decisions_query(str(default).lower()) for default in (False, True)}
 """By what is allowed without an ACL."""
-_DECIDED_BY_PATTERNS = _decided(
+_DECIDED_BY_PATTERNS = _decisions_query(
     "(c.resource_name is null)",
     """
 left join (select distinct resource_type, resource_name from {resource_patterns}) c
@@ -145,7 +145,7 @@ left join (select distinct resource_type, resource_name from {resource_patterns}
     resource_patterns=_PATTERN_COLUMNS,
 )
 """What is allowed without an ACL for the resource."""
-IS_ANY_RESOURCE = _is_any_resource()
+IS_ANY_RESOURCE = _any_resource_condition()
 IS_NAMED_STAR = f"(resource_name = '*' and not {IS_ANY_RESOURCE})"
 """The condition that an access is to a resource with this name, to which no ACL alone applies."""
 _NAME_IS_STAR = "resource_name = '*'"
@@ -203,10 +203,10 @@ class AclDecider:
             from {{own}} a left join {{alternatives}} i on {keys}
             """,
             own=self._with_direct_decisions(accesses),
-            alternatives=self._decided_alternatives(accesses),
+            alternatives=self._decide_alternatives(accesses),
         )
 
-    def with_rule_texts(self, decided: str, name_prefix: str) -> str:
+    def replace_rule_numbers(self, decided: str, name_prefix: str) -> str:
         """Replace the column `rule_number` with a prefix by `rule`, the text."""
         number = f"{name_prefix}rule_number"
         columns = ", ".join(f"d.{name}" for name in self._engine.columns(decided) if name != number)
@@ -246,8 +246,8 @@ class AclDecider:
 
     def _with_direct_decisions(self, accesses: str) -> str:
         """Add `decided_allowed` and `decided_rule`: the decisions without alternatives."""
-        patterns = self._engine.computed_once(self.resource_patterns(accesses))
-        decisions = self._engine.computed_once(self._decisions(accesses, patterns))
+        patterns = self._engine.materialize(self.resource_patterns(accesses))
+        decisions = self._engine.materialize(self._decisions(accesses, patterns))
         everyone = self._acl_set.allow_everyone_if_no_acl
         query, closed = _DECIDED[everyone], {}
         if everyone and not self._rules.prefix_search_stops_early:
@@ -259,7 +259,7 @@ class AclDecider:
     def _decisions(self, accesses: str, patterns: str) -> str:
         """Return the decisions that depend on an ACL, and all that the authorizer made."""
         if self._rules.prefix_search_stops_early:
-            return self._decided_by_authorizer(self._questions(accesses, "true"))
+            return self._decide_by_authorizer(self._questions(accesses, "true"))
         columns = ", ".join(QUESTION)
         return self._engine.sql(
             f"""
@@ -270,7 +270,7 @@ class AclDecider:
             select * from {{by_authorizer}}
             """,
             applying=self.applying_acls(accesses, patterns),
-            by_authorizer=self._decided_by_authorizer(self._questions(accesses, _NAME_IS_STAR)),
+            by_authorizer=self._decide_by_authorizer(self._questions(accesses, _NAME_IS_STAR)),
         )
 
     def _questions(self, accesses: str, condition: str) -> str:
@@ -284,12 +284,12 @@ class AclDecider:
             accesses=accesses,
         )
 
-    def _decided_by_authorizer(self, questions: str) -> str:
+    def _decide_by_authorizer(self, questions: str) -> str:
         return self._engine.map_batches(
             questions, decision_mapper(self._acl_set, self.relations.tables.ranked_acls), DECIDED
         )
 
-    def _decided_alternatives(self, accesses: str) -> str:
+    def _decide_alternatives(self, accesses: str) -> str:
         """Return whether all alternatives of an access are allowed, and the rule of the first."""
         # an element is OPERATION|TYPE|name
         rest = "substr(element, length(split_part(element, '|', 1)) + 2)"
@@ -318,5 +318,5 @@ class AclDecider:
                 max(decided_rule) filter (where position = 0) as first_rule
             from {{decided}} group by {", ".join(f"own_{name}" for name in DECISION_COLUMNS)}
             """,
-            decided=self._with_direct_decisions(self._engine.computed_once(elements)),
+            decided=self._with_direct_decisions(self._engine.materialize(elements)),
         )

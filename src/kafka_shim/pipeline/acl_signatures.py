@@ -31,7 +31,7 @@ def split_by_signature(
     is_plain = f"size(instead) = 0 and not {IS_ANY_RESOURCE}"
     if rules.prefix_search_stops_early:
         is_plain = "false"
-    others = _other_rows(engine, accesses, acl_set, is_plain)
+    others = _signatures_by_authorizer(engine, accesses, acl_set, is_plain)
     return (
         [*_signatures_by_joins(engine, accesses, acl_set, is_plain), *others[0]],
         others[1],
@@ -42,7 +42,7 @@ def _signatures_by_joins(
     engine: DuckDbEngine, accesses: str, acl_set: AclSet, is_plain: str
 ) -> list[CountedSignature]:
     decider = AclDecider(engine, acl_set)
-    questions = engine.computed_once(
+    questions = engine.materialize(
         engine.sql(
             f"""
             select {_COLUMNS}, cast(sum(requests) as bigint) as requests,
@@ -55,7 +55,7 @@ def _signatures_by_joins(
             super_users=decider.super_users,
         )
     )
-    patterns = engine.computed_once(decider.resource_patterns(questions))
+    patterns = engine.materialize(decider.resource_patterns(questions))
     on_resource = f"""
         select resource_type, resource_name, array_sort(array_agg(pattern)) as patterns
         from {{patterns}} where {str(acl_set.allow_everyone_if_no_acl).lower()}
@@ -86,10 +86,10 @@ def _signatures_by_joins(
     )
     positions = decider.relations.positions_by_rank()
     ranks = decider.relations.ranks_by_pattern()
-    return [_counted_signature(row, positions, ranks) for row in engine.rows(rows)]
+    return [_signature_from_row(row, positions, ranks) for row in engine.rows(rows)]
 
 
-def _counted_signature(
+def _signature_from_row(
     row: dict[str, Any], positions_by_rank: list[int], ranks_by_pattern: dict[int, list[int]]
 ) -> CountedSignature:
     allows, denies = (
@@ -110,7 +110,7 @@ def _counted_signature(
     return CountedSignature(signature, row["requests"], row["last_seen"], row["has_effect"])
 
 
-def _other_rows(
+def _signatures_by_authorizer(
     engine: DuckDbEngine, accesses: str, acl_set: AclSet, is_plain: str
 ) -> tuple[list[CountedSignature], list[dict[str, Any]]]:
     columns = ", ".join(DECISION_COLUMNS)

@@ -12,8 +12,8 @@ from kafka_shim.pipeline.engine_choice import EngineChoice, choose_engine
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import DUCKDB
-from kafka_shim.policy.formats.trace_rule import with_acl_lines
-from kafka_shim.text.message_text import escaped, safe_text
+from kafka_shim.policy.formats.trace_rule import replace_acl_rules
+from kafka_shim.text.message_text import escaped, sanitize_message
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.html_page import Section
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         choice = choose_engine(args)
     except PipelineError as error:
-        print(f"{_command_name(args)}: {safe_text(str(error))}", file=sys.stderr)
+        print(f"{_command_name(args)}: {sanitize_message(str(error))}", file=sys.stderr)
         return EXIT_USAGE
     code, problem = EXIT_USAGE, _missing_requirement(args, choice)
     if problem is None:
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
             return EXIT_INTERRUPTED
         else:
             return code
-    print(f"{_command_name(args)}: {safe_text(problem)}", file=sys.stderr)
+    print(f"{_command_name(args)}: {sanitize_message(problem)}", file=sys.stderr)
     return code
 
 
@@ -99,7 +99,7 @@ def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:
     """
     notes_to = _stream_for_notes(outcome, args)
     for note in () if args.json else outcome.notes:
-        print(escaped(with_acl_lines(note)), file=notes_to)
+        print(escaped(replace_acl_rules(note)), file=notes_to)
     if args.html:
         _write_page(outcome, args)
         if not args.json:
@@ -140,7 +140,7 @@ def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
         print_csv(outcome.columns, rows, sys.stdout)
     elif outcome.parts and not args.html:
         for part in outcome.parts:
-            print(f"\n{part.job}", *map(escaped, map(with_acl_lines, part.notes)), sep="\n")
+            print(f"\n{part.job}", *map(escaped, map(replace_acl_rules, part.notes)), sep="\n")
             print_table(part.printed_columns, part.rows, sys.stdout)
     elif rows:
         print()

@@ -44,7 +44,7 @@ class FindingsHistory(msgspec.Struct):
     last_need_by_acl: dict[str, str] = {}
 
 
-def latest_by_acl(earlier: dict[str, str], current: dict[str, str]) -> dict[str, str]:
+def merge_latest_times(earlier: dict[str, str], current: dict[str, str]) -> dict[str, str]:
     """Return the later time of each ACL."""
     return earlier | {acl: max(time, earlier.get(acl, time)) for acl, time in current.items()}
 
@@ -72,7 +72,7 @@ def write_findings_history(path: Path, history: FindingsHistory) -> None:
         raise PipelineError(f"{path}: {error.strerror or error}") from error
 
 
-def findings_with_status(
+def classify_findings(
     history: FindingsHistory, current: Iterable[Finding], observed_until: str | None
 ) -> list[tuple[str, Finding]]:
     """Return the current findings as new or open, then the earlier ones that are resolved."""

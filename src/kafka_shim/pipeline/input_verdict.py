@@ -78,14 +78,14 @@ def input_problems(totals: dict[str, Any], min_period: str | None = None) -> lis
     return problems
 
 
-def problems_unless_accepted(args: argparse.Namespace, totals: dict[str, Any]) -> list[str]:
+def unaccepted_problems(args: argparse.Namespace, totals: dict[str, Any]) -> list[str]:
     """Return the problems for which a job gives no commands and no good news."""
     if getattr(args, "accept_incomplete", False):
         return []
     return input_problems(totals, getattr(args, "min_period", None))
 
 
-def incomplete_notes(problems: list[str], withheld: str) -> list[str]:
+def incomplete_input_notes(problems: list[str], withheld: str) -> list[str]:
     """Return a note for each problem, and one about what is withheld because of them."""
     if not problems:
         return []

@@ -28,7 +28,7 @@ def delay_interrupts() -> Iterator[None]:
 
 
 @contextmanager
-def keep_interrupt_handler() -> Iterator[None]:
+def restore_interrupt_handler() -> Iterator[None]:
     """Install the handler of SIGINT again at the end of the block."""
     before = signal.getsignal(signal.SIGINT)
     try:

@@ -30,7 +30,7 @@ def interval_start_sql(time: str, step_us: int) -> str:
     return f"timestamp_micros(unix_micros({time}) - unix_micros({time}) % {step_us})"
 
 
-def interval_words(text: str) -> str:
+def describe_interval(text: str) -> str:
     """Return how often an interval begins: `each second`, `every 5 minutes`."""
     seconds = parse_interval_seconds(text)
     unit, size = max(
@@ -42,7 +42,7 @@ def interval_words(text: str) -> str:
 def round_interval_for_span(span: timedelta) -> str:
     """Return a round interval that divides the span into at most about sixty parts."""
     wanted = span.total_seconds() / INTERVALS_MAX
-    return f"{next_round_step_seconds(wanted)} seconds"
+    return f"{round_up_seconds(wanted)} seconds"
 
 
 def interval_for_observation(totals: dict[str, Any]) -> str:
@@ -53,7 +53,7 @@ def interval_for_observation(totals: dict[str, Any]) -> str:
     return round_interval_for_span(last - first)
 
 
-def next_round_step_seconds(seconds: float) -> int:
+def round_up_seconds(seconds: float) -> int:
     """Return the next round number of seconds; above a year, a whole number of years."""
     for step in _STEPS:
         if step >= seconds:

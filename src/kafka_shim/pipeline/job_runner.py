@@ -48,20 +48,18 @@ def _run_retrying_late_workers(checked: CheckedJob, log: TemporarySparkLog) -> O
     """Run a job; retry if a Python worker started too late. Raise PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            return _run_in_spark_then_unpersist_observation(checked, log)
+            return _run_in_spark(checked, log)
         except (Py4JError, PySparkException, ConnectionError) as error:
             if attempts_left and worker_started_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
                 continue
             problem = f"{failure_line_with_advice(error)}; more in {log.path}"
-            log.keep_failure(str(error))
+            log.append_failure(str(error))
             raise PipelineError(problem) from error
     raise AssertionError("the last attempt ends the loop")
 
 
-def _run_in_spark_then_unpersist_observation(
-    checked: CheckedJob, log: TemporarySparkLog
-) -> Outcome:
+def _run_in_spark(checked: CheckedJob, log: TemporarySparkLog) -> Outcome:
     args = checked.args
     with raise_interrupts(end_java):
         with Progress("starting Spark"):

@@ -110,12 +110,12 @@ def least_grant_rows(
 ) -> str:
     """Return rows of `LEAST_ACLS` for the accesses, in no order."""
     users = principal_table(super_users)
-    latest = engine.computed_once(
+    latest = engine.materialize(
         engine.sql(_LATEST, accesses=accesses, super_users=engine.relation_from_arrow(users))
     )
     grants = list(_literal_grants(engine, latest))
     if over_grants_max is not None:
-        grants = _joined_into_prefixes(engine, grants, latest, accesses, over_grants_max)
+        grants = _join_into_prefixes(engine, grants, latest, accesses, over_grants_max)
     return engine.relation_from_arrow(
         pa.Table.from_pylist([_grant_row(grant) for grant in grants], LEAST_ACLS)
     )
@@ -123,7 +123,7 @@ def least_grant_rows(
 
 def _literal_grants(engine: DuckDbEngine, latest: str) -> Iterator[Grant]:
     """Yield the grants of each resource of a principal, which are read one after the other."""
-    chosen = pa.Table.from_pylist(list(_chosen_alternatives(engine, latest)), _CELL)
+    chosen = pa.Table.from_pylist(list(_choose_alternatives(engine, latest)), _CELL)
     cells = engine.sql(
         f"""
         select {_CELL_COLUMNS} from {{latest}} where not has_alternatives and not is_any_resource
@@ -136,12 +136,12 @@ def _literal_grants(engine: DuckDbEngine, latest: str) -> Iterator[Grant]:
     )
     rows = (row for batch in engine.batches(cells) for row in batch.to_pylist())
     for _, of_resource in groupby(rows, key=itemgetter(*_CELL_RESOURCE)):
-        accesses = [_access_of_cell(row) for row in of_resource]
+        accesses = [_access_from_row(row) for row in of_resource]
         if any(access.is_allowed for access in accesses):
             yield from least_grants(accesses)
 
 
-def _chosen_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str, Any]]:
+def _choose_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str, Any]]:
     """Yield the cells of accesses with alternatives."""
     with_alternatives = engine.sql("select * from {l} where has_alternatives", l=latest)
     rows = engine.rows(with_alternatives)
@@ -162,7 +162,7 @@ def _chosen_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str
     table = pa.Table.from_pylist(ways, pa.schema([(name, pa.string()) for name in _WAY]))
     meeting = engine.sql(_MEETING, latest=latest, ways=engine.relation_from_arrow(table))
     needs = [
-        _access_of_cell(row | {"allowed": True, "requests": 0}) for row in engine.rows(meeting)
+        _access_from_row(row | {"allowed": True, "requests": 0}) for row in engine.rows(meeting)
     ]
     for access in choose_alternatives(accesses, needs):
         actor = access.required.actor
@@ -178,7 +178,7 @@ def _chosen_alternatives(engine: DuckDbEngine, latest: str) -> Iterator[dict[str
         }
 
 
-def _access_of_cell(row: dict[str, Any]) -> ObservedAccess:
+def _access_from_row(row: dict[str, Any]) -> ObservedAccess:
     action = Action(*operation_on_resource(row))
     required = RequiredAccess(Actor(row["principal"], row["host"]), ((CheckedAction(action),),))
     return ObservedAccess(required, row["allowed"], row["requests"])
@@ -206,7 +206,7 @@ def _over_grants(grant: Grant) -> list[str]:
     return names
 
 
-def _joined_into_prefixes(
+def _join_into_prefixes(
     engine: DuckDbEngine,
     literal_grants: Iterable[Grant],
     latest: str,

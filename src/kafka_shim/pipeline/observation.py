@@ -13,7 +13,7 @@ from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
-    accesses_that_acls_may_have_decided,
+    decidable_accesses,
     observed_settings,
     roles_of_requests,
 )
@@ -33,7 +33,7 @@ class Observation(msgspec.Struct):
     all_accesses: str
     """All accesses, which the engine keeps."""
 
-    def with_all_that_acls_may_have_decided(self) -> "Observation":
+    def with_undecided_accesses(self) -> "Observation":
         """Return the observation with the accesses that decide what a list shows, and with those
         whose decision the log does not show.
         """
@@ -45,7 +45,7 @@ class Observation(msgspec.Struct):
             "considered": self.totals_and_settings["considered"] + sum(added),
             "left_out_lists": 0,
         }
-        accesses = accesses_that_acls_may_have_decided(self.engine, self.all_accesses)
+        accesses = decidable_accesses(self.engine, self.all_accesses)
         return Observation(self.engine, accesses, head, self.all_accesses)
 
     def read_acl_set_with_observed_settings(self, path: str) -> AclSet:
@@ -82,7 +82,7 @@ def sum_equal_accesses(engine: SqlEngine, counts: Relation) -> Relation:
     )
 
 
-def decided_accesses_as_observed_rows(engine: SqlEngine, accesses: Relation) -> Relation:
+def observed_rows_of_accesses(engine: SqlEngine, accesses: Relation) -> Relation:
     """Turn rows of `accesses` into rows of `observed`, each for one request.
 
     Accesses with an unknown decision are left out, as by the reader of traces.
@@ -160,15 +160,15 @@ def _source_totals(
         "sources": sorted({source for source, *_ in rows}),
         "log_has_denials_only": {row[3] for row in rows if row[0] == AUDIT} == {False},
         "considered": sum(row[-1] for row in rows if row[1] in roles),
-        "left_out": _sum_by_reason([*left_out, *undecided]),
+        "left_out": _sum_accesses_by_reason([*left_out, *undecided]),
         "left_out_lists": sum(row[-1] for row in rows if row[1] in LISTS and LISTED not in roles),
-        "unattributed": _sum_by_reason(
+        "unattributed": _sum_accesses_by_reason(
             [(row[2], UNATTRIBUTED, row[-1]) for row in rows if row[1] == UNATTRIBUTED]
         ),
     }
 
 
-def _sum_by_reason(rows: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
+def _sum_accesses_by_reason(rows: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
     """Sum accesses (principal, reason, number) by reason, with the principals of each."""
     totals: dict[str, dict[str, int]] = {}
     for principal, reason, number in rows:

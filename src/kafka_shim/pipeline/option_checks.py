@@ -27,8 +27,8 @@ from kafka_shim.pipeline.selection_options import (
 from kafka_shim.pipeline.spark.lake import LAKE
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.text.html_page import page_start
-from kafka_shim.text.output_paths import check_output_file, mark_output_folder
+from kafka_shim.text.html_page import page_start_pattern
+from kafka_shim.text.output_paths import check_output_file, claim_output_folder
 from kafka_shim.trace_format.blocks import BlockHeader
 from kafka_shim.trace_format.foreign_files import import_hint
 from kafka_shim.trace_format.segments import (
@@ -93,7 +93,7 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
         if getattr(args, name, None):
             read_distinct_acls_from_file(getattr(args, name))
     job.check(args)
-    _prepare_output(args)
+    _claim_outputs(args)
     return options
 
 
@@ -144,19 +144,19 @@ def _check_input(args: argparse.Namespace, *, is_stream: bool) -> None:
     compared = [[args.compared]] if import_job(args.job).compares_two_traces else []
     for paths in (args.trace, *compared):
         if lake_at_paths(paths) is None:
-            _check_any_segment(paths, needs_complete_block=args.job != "damage")
+            _check_trace_exists(paths, needs_complete_block=args.job != "damage")
 
 
-def _check_any_segment(paths: list[str], *, needs_complete_block: bool) -> None:
+def _check_trace_exists(paths: list[str], *, needs_complete_block: bool) -> None:
     """Raise PipelineError for paths without a readable trace."""
     found = list(dict.fromkeys(split.path for split in plan_splits(paths)))
     if not found:
         raise PipelineError(
             f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
-            f"{_import_command_hint_for_any(paths)}"
+            f"{_import_hint(paths)}"
         )
     if needs_complete_block and not any(contains_block(Path(path)) for path in found):
-        if hint := _import_command_hint_for_any(paths):
+        if hint := _import_hint(paths):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
         if not any(path.endswith(SUFFIX) for path in found):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{_ACLS_HINT}")
@@ -166,7 +166,7 @@ def _check_any_segment(paths: list[str], *, needs_complete_block: bool) -> None:
         )
 
 
-def _import_command_hint_for_any(paths: list[str]) -> str:
+def _import_hint(paths: list[str]) -> str:
     return next((hint for path in paths if (hint := import_hint(Path(path)))), "")
 
 
@@ -207,12 +207,12 @@ def _period_overlaps_selection(period: tuple[int, int], limits: Selection) -> bo
     return is_before_end and (limits.since_us is None or last_us >= limits.since_us)
 
 
-def _prepare_output(args: argparse.Namespace) -> None:
+def _claim_outputs(args: argparse.Namespace) -> None:
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
         raise PipelineError(f"--html {args.html}: the folder does not exist")
     if getattr(args, "html", None):
         try:
-            check_output_file(Path(args.html), page_start("kafka-shim pipeline"))
+            check_output_file(Path(args.html), page_start_pattern("kafka-shim pipeline"))
         except OSError as error:
             raise PipelineError(f"--html {args.html}: {error.strerror}") from error
     for name, (kind, own_names) in _OUTPUT_FOLDERS.items():
@@ -220,6 +220,6 @@ def _prepare_output(args: argparse.Namespace) -> None:
         if folder and "://" not in folder:  # only Spark can access a URL
             option = f"--{name.replace('_', '-')}"
             try:
-                mark_output_folder(Path(folder), kind, own_names)
+                claim_output_folder(Path(folder), kind, own_names)
             except OSError as error:
                 raise PipelineError(f"{option} {folder}: {error.strerror}") from error

@@ -15,7 +15,7 @@ PACKAGES = ("text", "schemas", "protocol", "trace_format", "authorizer", "policy
 _KEPT = {".py", ".json", ".css", ".properties"}
 
 
-def write_package_zip(target: Path) -> None:
+def write_worker_packages(target: Path) -> None:
     """Write the packages that the workers need into a zip archive."""
     house = Path(__file__).parents[1]
     files = [*house.glob("*.py")]
@@ -30,4 +30,4 @@ def write_package_zip(target: Path) -> None:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m kafka_shim.pipeline.package FILE.zip")
-    write_package_zip(Path(sys.argv[1]))
+    write_worker_packages(Path(sys.argv[1]))

@@ -12,9 +12,9 @@ from kafka_shim.pipeline.rows.access_roles import (
 )
 
 
-def accesses_that_acls_may_have_decided(engine: SqlEngine, accesses: Relation) -> Relation:
+def decidable_accesses(engine: SqlEngine, accesses: Relation) -> Relation:
     """Return the accesses that requests needed, those that decide lists, and unlogged ones."""
-    return _accesses_with_roles(
+    return _filter_by_role(
         engine, accesses, (*roles_of_requests(with_listed_accesses=True), UNLOGGED)
     )
 
@@ -26,10 +26,10 @@ def accesses_of_requests(
     would show.
     """
     roles = roles_of_requests(with_listed_accesses=with_listed_accesses)
-    return _accesses_with_roles(engine, accesses, roles)
+    return _filter_by_role(engine, accesses, roles)
 
 
-def _accesses_with_roles(engine: SqlEngine, accesses: Relation, roles: tuple[str, ...]) -> Relation:
+def _filter_by_role(engine: SqlEngine, accesses: Relation, roles: tuple[str, ...]) -> Relation:
     listed = ", ".join(f"'{role}'" for role in roles)
     return engine.sql(f"select * from {{accesses}} where role in ({listed})", accesses=accesses)
 

@@ -13,8 +13,8 @@ from kafka_shim.pipeline.input_verdict import count_segment_problems
 from kafka_shim.pipeline.observation import (
     Observation,
     clients_of_requests,
-    decided_accesses_as_observed_rows,
     make_observation,
+    observed_rows_of_accesses,
     sum_equal_accesses,
     utc_text,
 )
@@ -81,7 +81,7 @@ class TraceInput:
             return self._tables.table(name, *columns)
         if name == "clients":
             return clients_of_requests(self.reader, self.table("requests"))
-        return self._within_selection(name, columns)
+        return self._filter_lake_rows(name, columns)
 
     def added_needs_of_trace(self, present_release: str, target_release: str) -> Relation:
         """Return what requests need only in the target release; a lake has no requests."""
@@ -93,7 +93,7 @@ class TraceInput:
         if self.lake_folder() is None:
             counts = self._tables.table("observed")
         else:
-            counts = decided_accesses_as_observed_rows(self.reader, self.table("accesses"))
+            counts = observed_rows_of_accesses(self.reader, self.table("accesses"))
         return sum_equal_accesses(self.reader, counts)
 
     def accesses_by_request(self, *columns: str) -> Relation:
@@ -110,9 +110,9 @@ class TraceInput:
 
     def accesses_of_requests(self) -> Relation:
         """Return the distinct accesses that requests needed, which the jobs about ACLs take."""
-        return accesses_of_requests(self.engine, self.hand_over(self.distinct_accesses()))
+        return accesses_of_requests(self.engine, self.to_deciding_engine(self.distinct_accesses()))
 
-    def damage_totals_except_unfinished_tails(self) -> dict[str, Any]:
+    def damage_totals(self) -> dict[str, Any]:
         """Return the number of unreadable places and bytes; tails still
         being written do not count.
         """
@@ -143,24 +143,24 @@ class TraceInput:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
             engine = self.engine
-            accesses = self.hand_over(self.distinct_accesses())
+            accesses = self.to_deciding_engine(self.distinct_accesses())
             undecided = self._undecided_counts()
             self._observation = make_observation(
                 engine, accesses, undecided, args, self.options["release"]
             )
             head = self._observation.totals_and_settings
-            head |= self.damage_totals_except_unfinished_tails()
+            head |= self.damage_totals()
             looked_at = self.request_totals()
             head |= {name: looked_at[name] for name in ("requests", "brokers")}
             is_lake = self.lake_folder() is not None
             head |= count_segment_problems([] if is_lake else self.paths)
         return self._observation
 
-    def hand_over(self, relation: Relation) -> str:
+    def to_deciding_engine(self, relation: Relation) -> str:
         """Return a relation of the reading engine as a table of the deciding engine."""
         if self.engine is self.reader:
-            return self.engine.computed_once(relation)
-        return self.engine.stored_batches(self.reader.batches(relation))
+            return self.engine.materialize(relation)
+        return self.engine.create_batches_table(self.reader.batches(relation))
 
     def release_observation(self) -> None:
         """Release the cached observation, and what else was handed over."""
@@ -168,7 +168,7 @@ class TraceInput:
         for engine in dict.fromkeys((self.engine, self.reader)):
             engine.release()
 
-    def _within_selection(self, name: str, columns: tuple[str, ...]) -> Relation:
+    def _filter_lake_rows(self, name: str, columns: tuple[str, ...]) -> Relation:
         """Return a lake's rows within the times and for the APIs; damage has neither."""
         selection = selection_from_options(self.options)
         conditions = []

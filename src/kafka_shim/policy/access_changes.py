@@ -14,10 +14,10 @@ import msgspec
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.policy.checked_accesses import (
-    check_prefix_search,
-    hosts_in_acls_for_principal,
-    names_in_acls_affecting_principal,
+    acl_hosts_for_principal,
+    acl_names_for_principal,
     possible_hosts,
+    require_full_prefix_search,
     sample_host,
     sample_principal,
 )
@@ -72,8 +72,8 @@ class AccessChange(msgspec.Struct, frozen=True, gc=False):
         """Return whether the change is about the resource with this name."""
         return (
             self.names is not None
-            and self.names.contains_name_ignoring_glob(name)
-            and not any(names.contains_name_ignoring_glob(name) for names in self.except_names)
+            and self.names.contains_name(name)
+            and not any(names.contains_name(name) for names in self.except_names)
         )
 
     def applies_to_actor(self, actor: Actor) -> bool:
@@ -99,11 +99,11 @@ def access_changes(
     whose decisions cannot be computed for all names.
     """
     for side in (old, new):
-        check_prefix_search(side)
+        require_full_prefix_search(side)
     compared = ComparedDecisions(old, new, release, new_release or release)
     comparison = _DecisionComparison(compared)
     changes: list[AccessChange] = []
-    for resource_type in compared.resource_types_with_possible_changes():
+    for resource_type in compared.changed_resource_types():
         for change in comparison.changes_on_resource_type(resource_type):
             changes.append(change)
             report_change_count(len(changes))
@@ -123,7 +123,7 @@ class _DecisionComparison:
         changed: _ChangedAclsByPrincipal = {"": compared.relevant_acls(resource_type)}
         for acl in changed[""]:
             changed.setdefault(acl.principal, []).append(acl)
-        touched = {*changed, *compared.super_users_of_one_side} - {""}
+        touched = {*changed, *compared.differing_super_users} - {""}
         everyone: list[AccessChange] = []
         if ANY_USER in touched or compared.any_acl_may_affect_everyone:
             everyone = self._changes_for_principal(ANY_USER, resource_type, changed)
@@ -132,7 +132,7 @@ class _DecisionComparison:
         changes_by_principal: dict[str, list[AccessChange]] = {}
         for principal in sorted(touched - {ANY_USER} - supers):
             changes = self._changes_for_principal(principal, resource_type, changed)
-            if not _are_alike_but_for_principal(changes, everyone):
+            if not _equal_changes_of_everyone(changes, everyone):
                 changes_by_principal[principal] = changes
         excepted = tuple(sorted((*changes_by_principal, *supers)))
         for change in everyone:
@@ -147,11 +147,11 @@ class _DecisionComparison:
         names: set[NameSet] = set()
         hosts_in_acls: set[str] = set()
         for side in (self._old, self._new):
-            names |= names_in_acls_affecting_principal(side, resource_type, principal)
-            hosts_in_acls |= hosts_in_acls_for_principal(side, resource_type, principal)
+            names |= acl_names_for_principal(side, resource_type, principal)
+            hosts_in_acls |= acl_hosts_for_principal(side, resource_type, principal)
         hosts = possible_hosts(hosts_in_acls, compared.finest_rules)
         divided = divide_into_regions(resource_type, names, compared.finest_rules, ALL_NAMES)
-        scope = _NamesInChangedAcls(
+        scope = _ChangedNameIndex(
             chain.from_iterable(
                 changed.get(who, ())
                 for who in (
@@ -160,18 +160,18 @@ class _DecisionComparison:
             ),
             covers_all_names=resource_type is ResourceType.CLUSTER
             or compared.settings_differ
-            or principal in compared.super_users_of_one_side,
+            or principal in compared.differing_super_users,
         )
         deltas = [
-            self._operation_changes_by_host(principal, hosts, resource_type, region.sample_name)
-            if scope.has_changed_acl_covering_region(region.names)
+            self._changed_bits_by_host(principal, hosts, resource_type, region.sample_name)
+            if scope.is_affected(region.names)
             else {}
             for region in divided
         ]
-        changes = list(_changes_of_distinct_regions(principal, resource_type, divided, deltas))
+        changes = list(_changes_by_region(principal, resource_type, divided, deltas))
         return [*changes, *self._changes_on_any_resource(principal, hosts, resource_type)]
 
-    def _operation_changes_by_host(
+    def _changed_bits_by_host(
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType, name: str
     ) -> ChangedBitsByHost:
         delta: dict[str, GainedAndLostBits] = {}
@@ -203,10 +203,10 @@ class _DecisionComparison:
                     (changes and not was) << operation,
                     (changes and was) << operation,
                 )
-            yield from _changes_grouped_by_hosts(principal, resource_type, None, (), delta)
+            yield from _group_by_hosts(principal, resource_type, None, (), delta)
 
 
-class _NamesInChangedAcls:
+class _ChangedNameIndex:
     """The names in changed ACLs."""
 
     def __init__(self, changed_acls: Iterable[Acl], *, covers_all_names: bool) -> None:
@@ -218,7 +218,7 @@ class _NamesInChangedAcls:
         self._covers_all_names = covers_all_names or WILDCARD in self._literals
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
-    def has_changed_acl_covering_region(self, names: NameSet) -> bool:
+    def is_affected(self, names: NameSet) -> bool:
         """Return whether a changed ACL is about a region, which is
         completely in a pattern or not.
         """
@@ -231,7 +231,7 @@ class _NamesInChangedAcls:
         )
 
 
-def _changes_of_distinct_regions(
+def _changes_by_region(
     principal: str,
     resource_type: ResourceType,
     divided: Sequence[NameRegion],
@@ -251,12 +251,10 @@ def _changes_of_distinct_regions(
     for at, region in enumerate(divided):
         if standing[at] == at and deltas[at]:
             excepted = tuple(inside.get(at, ()))
-            yield from _changes_grouped_by_hosts(
-                principal, resource_type, region.names, excepted, deltas[at]
-            )
+            yield from _group_by_hosts(principal, resource_type, region.names, excepted, deltas[at])
 
 
-def _changes_grouped_by_hosts(
+def _group_by_hosts(
     principal: str,
     resource_type: ResourceType,
     names: NameSet | None,
@@ -264,7 +262,7 @@ def _changes_grouped_by_hosts(
     delta: ChangedBitsByHost,
 ) -> Iterator[AccessChange]:
     """Return a delta as changes; hosts with the same change are combined."""
-    for gained, bits, hosts, except_hosts in _hosts_with_the_same_change(delta):
+    for gained, bits, hosts, except_hosts in _iter_host_groups(delta):
         yield AccessChange(
             gained,
             principal,
@@ -278,7 +276,7 @@ def _changes_grouped_by_hosts(
         )
 
 
-def _hosts_with_the_same_change(
+def _iter_host_groups(
     delta: ChangedBitsByHost,
 ) -> Iterator[tuple[bool, int, tuple[str, ...], tuple[str, ...]]]:
     """Yield whether it is a gain, the bits of the operations, the hosts, and the hosts in their
@@ -313,7 +311,7 @@ def _operations_of_bits(bits: int) -> tuple[Operation, ...]:
     return tuple(operation for operation in Operation if bits >> operation & 1)
 
 
-def _are_alike_but_for_principal(
+def _equal_changes_of_everyone(
     changes: Sequence[AccessChange], everyone: Sequence[AccessChange]
 ) -> bool:
     return len(changes) == len(everyone) and all(

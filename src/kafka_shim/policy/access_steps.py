@@ -36,7 +36,7 @@ class PolicyAccess(msgspec.Struct, frozen=True):
         actor = Actor(sample_principal(self.principal), sample_host(self.host))
         return actor, Action(self.operation, self.resource_type, name)
 
-    def narrowest_acl_for_all_names(self, permission: Permission, host: str) -> Acl:
+    def narrowest_acl(self, permission: Permission, host: str) -> Acl:
         """Return the narrowest ACL that covers all names."""
         name, pattern_type = pattern_covering_names(self.names)
         if self.resource_type is ResourceType.CLUSTER:
@@ -62,14 +62,16 @@ def steps_to_allow_access(
     actor, action = access.sample_access(sample_name)
     if access.principal in authorizer.super_users:
         return ()
-    new_acl = access.narrowest_acl_for_all_names(Permission.ALLOW, host_of_added_acl)
-    if _suffices(authorizer, new_acl, actor, action):
+    new_acl = access.narrowest_acl(Permission.ALLOW, host_of_added_acl)
+    if _adding_suffices(authorizer, new_acl, actor, action):
         return (Step(is_addition=True, acl=new_acl),)
     required = RequiredAccess(actor, ((CheckedAction(action, acl_to_add=new_acl),),))
     return steps_to_allow(authorizer, (required,), host_of_added_acl)
 
 
-def _suffices(authorizer: StandardAuthorizer, acl: Acl, actor: Actor, action: Action) -> bool:
+def _adding_suffices(
+    authorizer: StandardAuthorizer, acl: Acl, actor: Actor, action: Action
+) -> bool:
     """Return whether nothing but this ACL is missing to an access: the usual case, and much faster
     to decide than to search for steps.
     """
@@ -96,11 +98,7 @@ def steps_to_deny_access(
         access.principal == ANY_USER or all(_acl_is_within_access(acl, access) for acl in allows)
     ):
         return tuple(Step(is_addition=False, acl=acl) for acl in allows)
-    return (
-        Step(
-            is_addition=True, acl=access.narrowest_acl_for_all_names(Permission.DENY, access.host)
-        ),
-    )
+    return (Step(is_addition=True, acl=access.narrowest_acl(Permission.DENY, access.host)),)
 
 
 def acls_that_allow(
@@ -108,7 +106,7 @@ def acls_that_allow(
 ) -> list[Acl]:
     """Return all ACLs that allow the access to one of its names, also broader ones."""
     allowing, _ = grant_bits(access.operation)
-    return _acls_with_grant_bits(authorizer, access, sample_name, allowing)
+    return _find_applying_acls(authorizer, access, sample_name, allowing)
 
 
 def acls_applying_to(
@@ -116,10 +114,10 @@ def acls_applying_to(
 ) -> list[Acl]:
     """Return the ACLs that allow or deny it, the most specific pattern first."""
     allowing, denying = grant_bits(access.operation)
-    return _acls_with_grant_bits(authorizer, access, sample_name, allowing | denying)
+    return _find_applying_acls(authorizer, access, sample_name, allowing | denying)
 
 
-def _acls_with_grant_bits(
+def _find_applying_acls(
     authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str, bits: GrantBits
 ) -> list[Acl]:
     actor, action = access.sample_access(sample_name)
@@ -141,5 +139,5 @@ def _acl_is_within_access(acl: Acl, access: PolicyAccess) -> bool:
         acl.principal == access.principal
         and acl.operation is access.operation
         and acl.host == access.host
-        and access.names.includes_all_of_ignoring_glob(names_covered_by_acl(acl))
+        and access.names.includes_names(names_covered_by_acl(acl))
     )

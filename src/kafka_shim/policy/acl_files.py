@@ -11,7 +11,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.acl_folders import (
     TextFile,
     first_names_text,
-    read_acl_files_noting_skipped,
+    read_acl_files,
 )
 from kafka_shim.policy.formats import (
     detect_format,
@@ -58,9 +58,9 @@ def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:
     messages: list[str] = []
     for path in paths:
         try:
-            for file in _files_at_path(path):
+            for file in _read_path(path):
                 try:
-                    located_acls += _parse_located_acls_noting_skipped(file)
+                    located_acls += _parse_located_acls(file)
                 except InputError as error:
                     messages += error.messages
         except InputError as error:
@@ -70,15 +70,15 @@ def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:
     return located_acls
 
 
-def _files_at_path(path: str) -> Sequence[TextFile]:
+def _read_path(path: str) -> Sequence[TextFile]:
     return (
-        read_acl_files_noting_skipped(Path(path))
+        read_acl_files(Path(path))
         if Path(path).is_dir()
         else [TextFile(path, read_text_without_bom(path))]
     )
 
 
-def _parse_located_acls_noting_skipped(file: TextFile) -> Iterator[LocatedAcl]:
+def _parse_located_acls(file: TextFile) -> Iterator[LocatedAcl]:
     path, text = file.path, file.text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")

@@ -9,7 +9,7 @@ from typing import NoReturn
 import msgspec
 
 from kafka_shim.policy.formats.files_without_acls import (
-    describe_other_file,
+    describe_foreign_file,
     local_modules,
 )
 from kafka_shim.text.input_errors import InputError
@@ -31,19 +31,19 @@ class TextFile(msgspec.Struct, frozen=True):
     is_of_folder: bool = False
 
 
-def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
+def read_acl_files(folder: Path) -> list[TextFile]:
     """Return the files with ACLs. Raise InputError if there are none."""
     acl_files: list[TextFile] = []
     skipped: list[str] = []
     unread: list[str] = []
-    for path in _files_outside_tool_folders_rejecting_bad_links(folder):
+    for path in _find_files(folder):
         name = str(path.relative_to(folder))
         if path.suffix not in READ_SUFFIXES:
             unread += [] if _is_hidden(path.relative_to(folder)) else [name]
             continue
         text = read_text_without_bom(str(path))
-        _reject_terraform_modules_outside(folder, path, text)
-        reason = describe_other_file(text, path.name)
+        _reject_outside_modules(folder, path, text)
+        reason = describe_foreign_file(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text, is_of_folder=True))
         else:
@@ -68,7 +68,7 @@ def _print_note_on_files(folder: Path, reason: str, names: Sequence[str]) -> Non
         sys.stderr.write(f"note: {folder}: {reason}: {first_names_text(names)}\n")
 
 
-def _files_outside_tool_folders_rejecting_bad_links(folder: Path) -> list[Path]:
+def _find_files(folder: Path) -> list[Path]:
     """Return all files in the folder and below it. Raise OSError if a folder cannot be read."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_raise_error):
@@ -96,7 +96,7 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _reject_terraform_modules_outside(folder: Path, path: Path, text: str) -> None:
+def _reject_outside_modules(folder: Path, path: Path, text: str) -> None:
     """Raise InputError for a Terraform module with files outside of the folder."""
     if path.suffix != ".tf":
         return

@@ -16,19 +16,19 @@ class ChangeScope(msgspec.Struct, frozen=True):
     resources: tuple[tuple[ResourceType, NameSet | None], ...] = ()
     principals: tuple[str, ...] = ()
 
-    def limited_changes(self, changes: Iterable[AccessChange]) -> Iterator[AccessChange]:
+    def limit_changes(self, changes: Iterable[AccessChange]) -> Iterator[AccessChange]:
         """Yield the parts of changes that lie in the scope."""
         for change in changes:
-            for about_principal in self._limited_to_principals(change):
+            for about_principal in self._limit_to_principals(change):
                 if not self.resources:
                     yield about_principal
                 for resource_type, names in self.resources:
                     if resource_type is change.resource_type:
-                        limited = _limited_to_names(about_principal, names)
+                        limited = _limit_to_names(about_principal, names)
                         if limited is not None:
                             yield limited
 
-    def _limited_to_principals(self, change: AccessChange) -> Iterator[AccessChange]:
+    def _limit_to_principals(self, change: AccessChange) -> Iterator[AccessChange]:
         if not self.principals or change.principal in self.principals:
             yield change
         elif change.principal == ANY_USER:
@@ -37,7 +37,7 @@ class ChangeScope(msgspec.Struct, frozen=True):
                     yield msgspec.structs.replace(change, principal=principal, except_principals=())
 
 
-def _limited_to_names(change: AccessChange, names: NameSet | None) -> AccessChange | None:
+def _limit_to_names(change: AccessChange, names: NameSet | None) -> AccessChange | None:
     """Return the change on these names only; None if it does not concern any of them.
 
     A change on at least one resource of a type is not about names.
@@ -46,13 +46,11 @@ def _limited_to_names(change: AccessChange, names: NameSet | None) -> AccessChan
         return change
     if change.names is None:
         return None
-    if names.includes_all_of_ignoring_glob(change.names):
+    if names.includes_names(change.names):
         return change
-    if not change.names.includes_all_of_ignoring_glob(names):
+    if not change.names.includes_names(names):
         return None
-    if any(other.includes_all_of_ignoring_glob(names) for other in change.except_names):
+    if any(other.includes_names(names) for other in change.except_names):
         return None
-    excepted = tuple(
-        other for other in change.except_names if names.includes_all_of_ignoring_glob(other)
-    )
+    excepted = tuple(other for other in change.except_names if names.includes_names(other))
     return msgspec.structs.replace(change, names=names, except_names=excepted)

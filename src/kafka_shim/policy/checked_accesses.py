@@ -31,7 +31,7 @@ class InexactReleaseError(ConfigError):
     """
 
 
-def check_prefix_search(authorizer: DecisionFunction) -> None:
+def require_full_prefix_search(authorizer: DecisionFunction) -> None:
     """Raise InexactReleaseError if the release ends its search for prefixes too early."""
     if authorizer.rules.prefix_search_stops_early:
         raise InexactReleaseError(
@@ -77,10 +77,10 @@ def ineffective_acl_messages(
         if acl.permission is Permission.DENY and acl.principal in super_users:
             message = f"it denies, and {acl.principal} is a super user"
         if message is not None:
-            yield line, f"the ACL of {acl_title(acl)} has no effect: {message}"
+            yield line, f"the ACL of {describe_acl_subject(acl)} has no effect: {message}"
 
 
-def acl_title(acl: Acl) -> str:
+def describe_acl_subject(acl: Acl) -> str:
     """Return whom an ACL is about, and what."""
     operation, kind = camel_case(acl.operation), camel_case(acl.resource_type)
     return f"`{acl.principal}` for {operation} on {kind} `{acl.resource_name}`"
@@ -98,7 +98,7 @@ def operations_checked_for_any_resource(release: str) -> tuple[tuple[Operation, 
     return tuple(sorted(pairs))
 
 
-def names_in_acls_affecting_principal(
+def acl_names_for_principal(
     authorizer: DecisionFunction, resource_type: ResourceType, principal: str
 ) -> set[NameSet]:
     """Return the names in ACLs that can affect decisions about the principal (`User:*`: about any
@@ -116,7 +116,7 @@ def names_in_acls_affecting_principal(
     return {names_covered_by_pattern(each.resource_name, each.pattern_type) for each in patterns}
 
 
-def hosts_in_acls_for_principal(
+def acl_hosts_for_principal(
     authorizer: DecisionFunction, resource_type: ResourceType, principal: str
 ) -> set[str]:
     """Return the hosts in ACLs of the principal and of `User:*` on resources of a type."""

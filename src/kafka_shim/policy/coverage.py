@@ -24,7 +24,7 @@ class PolicyCoverage(msgspec.Struct):
     expectations_without_acl: list[LocatedExpectation]
 
     def add_expectation(self, located: LocatedExpectation, checker: ExpectationChecker) -> None:
-        applying = checker.acls_applying_to_expectation(located.expectation)
+        applying = checker.find_applying_acls(located.expectation)
         self.acls_with_expectation |= applying
         self.expectations.append(located)
         if not applying:

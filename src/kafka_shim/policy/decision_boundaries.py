@@ -40,7 +40,7 @@ class PrincipalBoundaries:
         names = self._sorted_names
         at = bisect_left(names, region.text, key=_name_set_text)
         while at < len(names) and names[at].text.startswith(region.text):
-            if region.includes_all_of_ignoring_glob(names[at]):
+            if region.includes_names(names[at]):
                 yield names[at]
             at += 1
 
@@ -72,26 +72,24 @@ class DecisionBoundaries:
         """
         self._trial_acls = {}
         for acl in removed:
-            self._read_boundaries_affected_by(acl)
+            self._cache_boundaries(acl)
         for acl in added:
-            self._read_boundaries_affected_by(acl)
+            self._cache_boundaries(acl)
             by_principal = self._trial_acls.setdefault(acl.resource_type, {})
             by_principal.setdefault(acl.principal, []).append(acl)
 
-    def _read_boundaries_affected_by(self, acl: Acl) -> None:
-        self._boundaries_of_principal(acl.resource_type, acl.principal)
+    def _cache_boundaries(self, acl: Acl) -> None:
+        self._get_or_read_boundaries(acl.resource_type, acl.principal)
         if self._allow_everyone:
-            self._boundaries_of_principal(acl.resource_type, _ALL_PRINCIPALS)
+            self._get_or_read_boundaries(acl.resource_type, _ALL_PRINCIPALS)
 
-    def hosts_that_may_be_decided_differently(
-        self, resource_type: ResourceType, principal: str
-    ) -> list[str]:
+    def distinct_hosts(self, resource_type: ResourceType, principal: str) -> list[str]:
         """Return the hosts in ACLs of the principal; `*` stands for all others."""
         hosts = self._hosts.get((resource_type, principal))
         if hosts is None:
             in_acls = {
                 host
-                for patterns in self._boundaries_of_principal_and_everyone(resource_type, principal)
+                for patterns in self._iter_boundaries(resource_type, principal)
                 for host in patterns.hosts
             }
             hosts = possible_hosts(in_acls, self._rules)
@@ -102,14 +100,14 @@ class DecisionBoundaries:
         in_trial = {acl.host for acl in self._trial_acls_for(resource_type, principal)}
         return [*hosts, *sorted(in_trial.difference(hosts))]
 
-    def names_that_may_be_decided_differently(
+    def distinct_names_within(
         self, resource_type: ResourceType, principal: str, within: NameSet
     ) -> set[NameSet]:
         """Return the names in `within` that ACLs bearing on the principal have."""
         key = _ALL_PRINCIPALS if self._allow_everyone else principal
         names = {
             part
-            for patterns in self._boundaries_of_principal_and_everyone(resource_type, key)
+            for patterns in self._iter_boundaries(resource_type, key)
             for part in patterns.names_in_region(within)
         }
         trial_acls: Iterable[Acl]
@@ -143,14 +141,14 @@ class DecisionBoundaries:
             by_principal.get(each, ()) for each in dict.fromkeys((principal, ANY_USER))
         )
 
-    def _boundaries_of_principal_and_everyone(
+    def _iter_boundaries(
         self, resource_type: ResourceType, principal: str
     ) -> Iterator[PrincipalBoundaries]:
         """Yield the patterns of the principal, and those of `User:*`."""
         for key in dict.fromkeys((principal, ANY_USER)):
-            yield self._boundaries_of_principal(resource_type, key)
+            yield self._get_or_read_boundaries(resource_type, key)
 
-    def _boundaries_of_principal(
+    def _get_or_read_boundaries(
         self, resource_type: ResourceType, principal: str
     ) -> PrincipalBoundaries:
         boundaries = self._boundaries.get((resource_type, principal))

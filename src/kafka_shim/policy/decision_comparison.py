@@ -29,11 +29,11 @@ class ComparedDecisions:
     ) -> None:
         self.old, self.new = old, new
         self._releases = (release, new_release)
-        self.finest_rules = merged_rules_with_finest_boundaries(old.rules, new.rules)
+        self.finest_rules = merge_rules(old.rules, new.rules)
         self.super_users_of_both_sides = old.super_users & new.super_users
-        self.super_users_of_one_side = (old.super_users ^ new.super_users).union(
+        self.differing_super_users = (old.super_users ^ new.super_users).union(
             *(
-                side.super_users_of_one_side
+                side.differing_super_users
                 for side in (old, new)
                 if isinstance(side, CombinedDecisions)
             )
@@ -79,8 +79,8 @@ class ComparedDecisions:
             }
         )
 
-    def resource_types_with_possible_changes(self) -> Sequence[ResourceType]:
-        if self.settings_differ or self.super_users_of_one_side:
+    def changed_resource_types(self) -> Sequence[ResourceType]:
+        if self.settings_differ or self.differing_super_users:
             return sorted(
                 {
                     kind
@@ -124,7 +124,7 @@ class CombinedDecisions:
         self._sides = (first, second)
         self._combine = combine
         self.store = AclStore((*first.store, *second.store))
-        self.store.set_whether_slash_hosts_are_networks(self.rules.host_networks)
+        self.store.set_network_hosts(self.rules.host_networks)
 
     @property
     def super_users(self) -> frozenset[str]:
@@ -137,10 +137,10 @@ class CombinedDecisions:
 
     @property
     def rules(self) -> AclRules:
-        return merged_rules_with_finest_boundaries(*(side.rules for side in self._sides))
+        return merge_rules(*(side.rules for side in self._sides))
 
     @property
-    def super_users_of_one_side(self) -> frozenset[str]:
+    def differing_super_users(self) -> frozenset[str]:
         """Return the principals that only one of the two sides has as super users."""
         first, second = (side.super_users for side in self._sides)
         return first ^ second
@@ -152,16 +152,16 @@ class CombinedDecisions:
         return first & second if self._combine is all else first | second
 
     def decide_uncached(self, actor: Actor, action: Action) -> Decision:
-        return self._combined(side.decide_uncached(actor, action) for side in self._sides)
+        return self._combine_decisions(side.decide_uncached(actor, action) for side in self._sides)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        return self._combined(
+        return self._combine_decisions(
             side.authorize_by_resource_type(actor, operation, resource_type) for side in self._sides
         )
 
-    def _combined(self, decisions: Iterable[Decision]) -> Decision:
+    def _combine_decisions(self, decisions: Iterable[Decision]) -> Decision:
         """Return the first decision with the combined result."""
         known = list(decisions)
         allowed = self._combine(decision.allowed for decision in known)
@@ -171,7 +171,7 @@ class CombinedDecisions:
         )
 
 
-def merged_rules_with_finest_boundaries(first: AclRules, second: AclRules) -> AclRules:
+def merge_rules(first: AclRules, second: AclRules) -> AclRules:
     """Return rules that divide names and hosts at least as finely as both."""
     return msgspec.structs.replace(
         first,

@@ -84,14 +84,14 @@ def changed_access_text(change: AccessChange) -> str:
     named_exceptions = ", ".join(
         names_text(name)
         for name in change.except_names
-        if not _exception_matches_no_topic(change, name)
+        if not _is_exception_for_any_topic(change, name)
     )
     but = f" (but not {named_exceptions})" if named_exceptions else ""
     hosts = hosts_text(change.hosts, change.except_hosts)
     return f"{operations_text(change.operations)} on {resource}{but}{hosts}"
 
 
-def flags_of_changes_that_follow_from_others(changes: Sequence[AccessChange]) -> list[bool]:
+def implied_change_flags(changes: Sequence[AccessChange]) -> list[bool]:
     """Return for each change whether it follows from the others.
 
     A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on
@@ -145,7 +145,7 @@ def names_object(names: NameSet) -> dict[str, str]:
     return {"prefix" if names.is_prefix else "name": names.text}
 
 
-def _exception_matches_no_topic(change: AccessChange, exception: NameSet) -> bool:
+def _is_exception_for_any_topic(change: AccessChange, exception: NameSet) -> bool:
     is_starred = exception in (STARRED_NAMES, _ASTERISK)
     return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
 
@@ -220,7 +220,7 @@ def access_object(witness: Witness) -> dict[str, Any]:
     }
 
 
-def witness_object_with_decisions(witness: Witness | None) -> dict[str, Any] | None:
+def witness_object(witness: Witness | None) -> dict[str, Any] | None:
     """Return the access with both decisions; None for a change that no client can notice."""
     if witness is None:
         return None

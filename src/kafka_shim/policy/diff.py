@@ -10,10 +10,10 @@ from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.policy.access_changes import AccessChange, access_changes
 from kafka_shim.policy.descriptions import (
     access_change_object,
-    flags_of_changes_that_follow_from_others,
+    implied_change_flags,
     signed_access_change_line,
     witness_line,
-    witness_object_with_decisions,
+    witness_object,
 )
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.witness import Witness, witness_of_change
@@ -55,7 +55,7 @@ class DiffRules(msgspec.Struct, frozen=True):
     """A line about the assumed settings, if there are any."""
 
 
-def rules_of_both_sides(old: Policy, new: Policy) -> DiffRules:
+def compared_rules(old: Policy, new: Policy) -> DiffRules:
     """Return the release of the new side, and the settings that are assumed on any side."""
     assumed = tuple(dict.fromkeys((*old.assumed_settings, *new.assumed_settings)))
     both = msgspec.structs.replace(new, assumed_settings=assumed)
@@ -74,7 +74,7 @@ def described_changes(
     """
     before, after = old.authorizer(), new.authorizer()
     changes = access_changes(before, after, old.release, new.release, report_change_count)
-    use_counts = None if access_counts is None else _uses_of_lost_access(access_counts, changes)
+    use_counts = None if access_counts is None else _count_lost_uses(access_counts, changes)
     return [
         DescribedChange(
             change,
@@ -85,7 +85,7 @@ def described_changes(
     ]
 
 
-def _uses_of_lost_access(
+def _count_lost_uses(
     access_counts: Mapping[tuple[Actor, Action], int], changes: Sequence[AccessChange]
 ) -> dict[AccessChange, int]:
     """Return how often each lost access was used."""
@@ -98,11 +98,11 @@ def _uses_of_lost_access(
     return use_counts
 
 
-def unimplied_changes_most_used_first(
+def sort_described_changes(
     described: Sequence[DescribedChange],
 ) -> list[DescribedChange]:
     """Return the changes without those that follow from others; used ones come first."""
-    follow = flags_of_changes_that_follow_from_others([each.change for each in described])
+    follow = implied_change_flags([each.change for each in described])
     return sorted(
         (each for each, follows in zip(described, follow, strict=True) if not follows),
         key=lambda each: -(each.use_count or 0),
@@ -110,7 +110,7 @@ def unimplied_changes_most_used_first(
 
 
 def diff_lines(described: Sequence[DescribedChange], rules: DiffRules) -> Iterator[str]:
-    for each in unimplied_changes_most_used_first(described):
+    for each in sort_described_changes(described):
         yield each.text
         yield f"    {each.example}"
     if not described:
@@ -120,7 +120,7 @@ def diff_lines(described: Sequence[DescribedChange], rules: DiffRules) -> Iterat
 
 def diff_html(described: Sequence[DescribedChange], rules: DiffRules) -> str:
     """Return a page with a row for each change: who gains (+) or loses (-) what, and an example."""
-    listed = unimplied_changes_most_used_first(described)
+    listed = sort_described_changes(described)
     html_rows = (
         f"<td>{escape_html(each.text)}</td><td>{escape_html(each.example)}</td>" for each in listed
     )
@@ -130,7 +130,7 @@ def diff_html(described: Sequence[DescribedChange], rules: DiffRules) -> str:
 
 
 def diff_object(described: Sequence[DescribedChange], rules: DiffRules) -> dict[str, Any]:
-    follow = flags_of_changes_that_follow_from_others([each.change for each in described])
+    follow = implied_change_flags([each.change for each in described])
     return {
         "release": rules.release,
         "assumed_settings": list(rules.assumed_settings),
@@ -139,7 +139,7 @@ def diff_object(described: Sequence[DescribedChange], rules: DiffRules) -> dict[
                 **access_change_object(each.change),
                 "text": signed_access_change_line(each.change),
                 "follows_from_others": follows,
-                "witness": witness_object_with_decisions(each.witness),
+                "witness": witness_object(each.witness),
                 **({} if each.use_count is None else {"used": each.use_count}),
             }
             for each, follows in zip(described, follow, strict=True)
@@ -147,11 +147,9 @@ def diff_object(described: Sequence[DescribedChange], rules: DiffRules) -> dict[
     }
 
 
-def diff_markdown_within_comment_limit(
-    described: Sequence[DescribedChange], rules: DiffRules, link: str | None
-) -> str:
+def diff_markdown(described: Sequence[DescribedChange], rules: DiffRules, link: str | None) -> str:
     """Return a comment for a pull request, cut below the size that GitHub and GitLab accept."""
-    listed = unimplied_changes_most_used_first(described)
+    listed = sort_described_changes(described)
     summary = f"**{summary_text(listed)}** (Kafka {rules.release})"
     summary = "\n\n".join((summary, *rules.notes))
     if not listed:
@@ -189,11 +187,11 @@ def summary_text(listed: Sequence[DescribedChange]) -> str:
 
 def _fenced_comment(summary: str, changes: Iterable[DescribedChange], notes: Iterable[str]) -> str:
     lines = [line for each in changes for line in (each.text, f"    {each.example}")]
-    fence = "`" * max(3, *(_longest_run_of_backticks(line) + 1 for line in lines), 0)
+    fence = "`" * max(3, *(_longest_backtick_run(line) + 1 for line in lines), 0)
     return "\n".join((_MARKER, summary, "", f"{fence}diff", *lines, fence, *notes, ""))
 
 
-def _longest_run_of_backticks(line: str) -> int:
+def _longest_backtick_run(line: str) -> int:
     longest = length = 0
     for character in line:
         length = length + 1 if character == "`" else 0

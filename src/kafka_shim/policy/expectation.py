@@ -95,7 +95,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
     try:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
-        fields = _with_dashes_in_keys(entry)
+        fields = _normalize_keys(entry)
         check_keys_are_known(fields, KEYS)
         if "release" in fields:
             release = parse_minor_release(str(fields["release"]))
@@ -111,7 +111,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
         raise AclTextError(f"{where}: {text_error.message}", text_error.line, others) from error
 
 
-def _with_dashes_in_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
+def _normalize_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
     """Return the entry with normalized keys and their lines."""
     if isinstance(entry, MappingWithLines) and all(
         isinstance(key, str) and "_" not in key for key in entry
@@ -142,7 +142,7 @@ def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expect
     kind = kinds.get(subject_keys[0], ExpectationKind.MAY_NOT if is_no else ExpectationKind.MAY)
     is_one_request = verb_keys[0] in ("can", "cannot")
     words = parse_strings(fields[verb_keys[0]], verb_keys[0])
-    clauses = (_clauses_of_profiles if is_one_request else _clauses_of_operations)(
+    clauses = (_parse_profile_clauses if is_one_request else _parse_operation_clauses)(
         words, fields, release
     )
     principals = parse_strings(
@@ -163,7 +163,7 @@ def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expect
     )
 
 
-def _clauses_of_operations(
+def _parse_operation_clauses(
     words: Sequence[str], fields: Mapping[str, Any], release: str
 ) -> tuple[AccessClause, ...]:
     resource_keys = [key for key in RESOURCES if key in fields]
@@ -189,12 +189,12 @@ def _clauses_of_operations(
                 None if resource_type is ResourceType.CLUSTER else name,
             )
             for each in operations
-            for name in parse_names_of_resource_key(fields[resource_keys[0]], resource_keys[0])
+            for name in parse_names(fields[resource_keys[0]], resource_keys[0])
         ]
     return tuple(clauses)
 
 
-def _clauses_of_profiles(
+def _parse_profile_clauses(
     words: Sequence[str], fields: Mapping[str, Any], release: str
 ) -> tuple[AccessClause, ...]:
     clauses: dict[AccessClause, None] = {}
@@ -207,8 +207,7 @@ def _clauses_of_profiles(
             raise AclTextError(f"the profile `{word}` requires `{missing[0]}`")
         used_keys |= set(name_keys_of_profile(word))
         names_by_key = {
-            slot: parse_names_of_resource_key(fields[slot], slot)
-            for slot in name_keys_of_profile(word)
+            slot: parse_names(fields[slot], slot) for slot in name_keys_of_profile(word)
         }
         if any(names.is_prefix for names in names_by_key.get("application-id", ())):
             raise AclTextError("`application-id` must be one name, without `*`")
@@ -228,7 +227,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     entry = fields["no-acl"]
     if not isinstance(entry, Mapping) or not entry:
         raise AclTextError(f"`no-acl` requires one or more of {', '.join(_NO_ACL_KEYS)}")
-    filters = _with_dashes_in_keys(entry)
+    filters = _normalize_keys(entry)
     check_keys_are_known(filters, _NO_ACL_KEYS, "no-acl")
     resource_keys = [key for key in RESOURCES if key in filters]
     permission_keys = [key for key in ("allow", "deny") if key in filters]
@@ -240,11 +239,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
         else []
     )
     has_names = bool(resource_keys) and filters[resource_keys[0]] is not None
-    names = (
-        parse_names_of_resource_key(filters[resource_keys[0]], resource_keys[0])
-        if has_names
-        else ()
-    )
+    names = parse_names(filters[resource_keys[0]], resource_keys[0]) if has_names else ()
     forbidden_acls = ForbiddenAcls(
         tuple(parse_strings(filters["principal"], "principal") if "principal" in filters else ()),
         {"allow": Permission.ALLOW, "deny": Permission.DENY}[permission_keys[0]]
@@ -275,7 +270,7 @@ def _parse_hosts(fields: Mapping[str, Any]) -> list[str]:
     return hosts
 
 
-def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSet]:
+def parse_names(value: object, resource_key: str) -> list[NameSet]:
     """Parse names: `orders` is that name, `orders-*` a prefix, `*` all names, `{literal: x*}`
     exactly that name, and `{like: a-*-b}` has asterisks anywhere.
     """
@@ -287,7 +282,7 @@ def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSe
         check_keys_are_known(value, ("literal", "like"), f"`{resource_key}`")
         if "like" in value:
             return [
-                parse_glob_requiring_asterisk(text, resource_key)
+                parse_glob(text, resource_key)
                 for text in parse_strings(value["like"], f"{resource_key}: like")
             ]
         return [
@@ -305,7 +300,7 @@ def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSe
     return name_sets
 
 
-def parse_glob_requiring_asterisk(text: str, key: str) -> NameSet:
+def parse_glob(text: str, key: str) -> NameSet:
     """Return all names of this form, which has an asterisk."""
     stem, asterisk, _ = text.partition(WILDCARD)
     if not asterisk:

@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.remedy import Step, what_else_steps_open
+from kafka_shim.authorizer.remedy import Step, side_effects_of_steps
 from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.policy.access_steps import (
     PolicyAccess,
@@ -20,7 +20,7 @@ from kafka_shim.policy.access_steps import (
     steps_to_deny_access,
 )
 from kafka_shim.policy.checked_accesses import (
-    check_prefix_search,
+    require_full_prefix_search,
     sample_host,
     sample_principal,
 )
@@ -83,35 +83,30 @@ class ExpectationChecker:
     """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
-        check_prefix_search(authorizer)
+        require_full_prefix_search(authorizer)
         self._authorizer = authorizer
         self._distinct = DecisionBoundaries(authorizer)
 
     def check_expectation(self, expectation: Expectation) -> Verdict:
         """Return whether the expectation holds, and otherwise the steps that make it hold."""
-        verdict = self._verdict_with_first_steps(expectation)
+        verdict = self._check_accesses(expectation)
         if verdict.holds:
             return verdict
-        if not (
-            self._denying_each_access_suffices(expectation)
-            or self._allowing_each_access_suffices(verdict)
-        ):
-            verdict = self._add_steps_made_necessary(verdict)
+        if not (self._is_met_by_denials(expectation) or self._is_met_by_allows(verdict)):
+            verdict = self._add_follow_up_steps(verdict)
         verdict = self._drop_unnecessary_steps(verdict)
         if any(
             step.is_addition and step.acl.permission is Permission.DENY for step in verdict.steps
         ):
-            verdict = msgspec.structs.replace(
-                verdict, removals=self._removals_instead_of_deny(verdict)
-            )
+            verdict = msgspec.structs.replace(verdict, removals=self._find_removals(verdict))
         texts = [
             text
             for steps in (verdict.steps, verdict.removals)
-            for text in what_else_steps_open(self._authorizer, steps, ())
+            for text in side_effects_of_steps(self._authorizer, steps, ())
         ]
         return msgspec.structs.replace(verdict, also_changes=tuple(dict.fromkeys(texts)))
 
-    def _denying_each_access_suffices(self, expectation: Expectation) -> bool:
+    def _is_met_by_denials(self, expectation: Expectation) -> bool:
         """Return whether the expectation holds as soon as each violating access is denied by
         itself.
 
@@ -124,10 +119,10 @@ class ExpectationChecker:
             and not expectation.is_one_request
             and not self._authorizer.allow_everyone
             and self._authorizer.super_users.isdisjoint(expectation.principals)
-            and _each_clause_is_one_check_of_a_name(expectation)
+            and _has_single_checks(expectation)
         )
 
-    def _allowing_each_access_suffices(self, verdict: Verdict) -> bool:
+    def _is_met_by_allows(self, verdict: Verdict) -> bool:
         """Return whether the expectation holds as soon as each violating access is allowed by
         itself.
 
@@ -137,14 +132,14 @@ class ExpectationChecker:
         return (
             verdict.expectation.kind is ExpectationKind.MAY
             and not self._authorizer.allow_everyone
-            and _each_clause_is_one_check_of_a_name(verdict.expectation)
+            and _has_single_checks(verdict.expectation)
             and all(
                 step.is_addition and step.acl.permission is Permission.ALLOW
                 for step in verdict.steps
             )
         )
 
-    def _removals_instead_of_deny(self, verdict: Verdict) -> tuple[Step, ...]:
+    def _find_removals(self, verdict: Verdict) -> tuple[Step, ...]:
         """Return the removals of ACLs that allow what is not expected; none if they do not suffice
         or would end access of other principals.
         """
@@ -154,19 +149,19 @@ class ExpectationChecker:
                 if acl.principal != access.principal:
                     return ()
                 removals[Step(is_addition=False, acl=acl)] = None
-        if self._denying_each_access_suffices(verdict.expectation):
+        if self._is_met_by_denials(verdict.expectation):
             return tuple(removals)
         among = self._principals_to_check_again(verdict, removals)
-        with self._with_steps_applied(list(removals)):
-            is_sufficient = self._holds_stopping_at_first_violation(verdict.expectation, among)
+        with self._apply_steps(list(removals)):
+            is_sufficient = self._holds(verdict.expectation, among)
         return tuple(removals) if is_sufficient else ()
 
-    def acls_applying_to_expectation(self, expectation: Expectation) -> set[Acl]:
+    def find_applying_acls(self, expectation: Expectation) -> set[Acl]:
         """Return the ACLs that allow or deny an access that the expectation is about."""
         if expectation.forbidden_acls is not None:
-            return set(self._existing_forbidden_acls(expectation.forbidden_acls))
+            return set(self._find_forbidden_acls(expectation.forbidden_acls))
         acls: set[Acl] = set()
-        for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
+        for principal, expect_allowed in self._iter_selected_decisions(expectation):
             for access in self._decide_accesses_of_all_clauses(
                 principal, expectation, expect_allowed=expect_allowed
             ):
@@ -177,7 +172,7 @@ class ExpectationChecker:
                     acls.add(access.decision.acl)
         return acls
 
-    def _verdict_with_first_steps(
+    def _check_accesses(
         self, expectation: Expectation, among: Container[str] | None = None
     ) -> Verdict:
         """Return the verdict with steps that correct each violation by itself.
@@ -185,16 +180,14 @@ class ExpectationChecker:
         With `among`, all principals outside of it are known to meet the expectation.
         """
         if expectation.kind is ExpectationKind.NO_ACL and expectation.forbidden_acls is not None:
-            acls = tuple(self._existing_forbidden_acls(expectation.forbidden_acls))
+            acls = tuple(self._find_forbidden_acls(expectation.forbidden_acls))
             removals = tuple(Step(is_addition=False, acl=acl) for acl in acls)
             return Verdict(
                 expectation, holds=not acls, existing_forbidden_acls=acls, steps=removals
             )
         all_violations: list[tuple[CheckedAccess, bool]] = []
         confirmations: list[CheckedAccess] = []
-        for principal, expect_allowed in self._principals_with_expected_decisions(
-            expectation, among
-        ):
+        for principal, expect_allowed in self._iter_selected_decisions(expectation, among):
             accesses = list(
                 self._decide_accesses_of_all_clauses(
                     principal, expectation, expect_allowed=expect_allowed
@@ -231,15 +224,15 @@ class ExpectationChecker:
             allowing_acls=tuple(allowing_acls) if named else (),
         )
 
-    def _add_steps_made_necessary(self, verdict: Verdict) -> Verdict:
+    def _add_follow_up_steps(self, verdict: Verdict) -> Verdict:
         """Add further steps that become necessary, such as a DENY in place of a removed broader
         one.
         """
         steps = list(verdict.steps)
         for _ in range(_ROUNDS_MAX):
             among = self._principals_to_check_again(verdict, steps)
-            with self._with_steps_applied(steps):
-                further = self._verdict_with_first_steps(verdict.expectation, among).steps
+            with self._apply_steps(steps):
+                further = self._check_accesses(verdict.expectation, among).steps
             if not further:
                 break
             for step in further:
@@ -255,26 +248,26 @@ class ExpectationChecker:
         steps = list(verdict.steps)
         if not 1 < len(steps) <= _TRIED_STEPS_MAX or verdict.existing_forbidden_acls:
             return verdict
-        optional_steps = self._possibly_unnecessary_steps(verdict)
+        optional_steps = self._droppable_steps(verdict)
         if not optional_steps:
             return verdict
         store = self._authorizer.store
         among = self._principals_to_check_again(verdict, steps)
-        with self._with_steps_applied(steps):
-            holds = self._holds_stopping_at_first_violation(verdict.expectation, among)
+        with self._apply_steps(steps):
+            holds = self._holds(verdict.expectation, among)
             for step in optional_steps:
                 apply, undo = (store.add, store.remove)[:: 1 if step.is_addition else -1]
                 if not undo(step.acl):
                     continue
                 among = self._principals_affected_by_steps((step,)) if holds else None
-                if self._holds_stopping_at_first_violation(verdict.expectation, among):
+                if self._holds(verdict.expectation, among):
                     holds = True
                     steps.remove(step)
                 else:
                     apply(step.acl)
         return msgspec.structs.replace(verdict, steps=tuple(steps))
 
-    def _possibly_unnecessary_steps(self, verdict: Verdict) -> list[Step]:
+    def _droppable_steps(self, verdict: Verdict) -> list[Step]:
         """Return the steps without those that are the only one for a principal that violates the
         expectation: without its step, such a principal violates it again.
         """
@@ -305,18 +298,14 @@ class ExpectationChecker:
         principals = {step.acl.principal for step in steps}
         return None if self._authorizer.allow_everyone or ANY_USER in principals else principals
 
-    def _holds_stopping_at_first_violation(
-        self, expectation: Expectation, among: Container[str] | None = None
-    ) -> bool:
+    def _holds(self, expectation: Expectation, among: Container[str] | None = None) -> bool:
         """Return whether the expectation holds; stop at the first decision that violates it.
 
         With `among`, all principals outside of it are known to meet the expectation.
         """
         if expectation.kind is ExpectationKind.NO_ACL:
-            return self._verdict_with_first_steps(expectation).holds
-        for principal, expect_allowed in self._principals_with_expected_decisions(
-            expectation, among
-        ):
+            return self._check_accesses(expectation).holds
+        for principal, expect_allowed in self._iter_selected_decisions(expectation, among):
             accesses = self._decide_accesses_of_all_clauses(
                 principal, expectation, expect_allowed=expect_allowed
             )
@@ -328,7 +317,7 @@ class ExpectationChecker:
         return True
 
     @contextmanager
-    def _with_steps_applied(self, steps: Sequence[Step]) -> Iterator[None]:
+    def _apply_steps(self, steps: Sequence[Step]) -> Iterator[None]:
         """Apply the steps inside the `with` block, and undo them."""
         store = self._authorizer.store
         present = {step.acl for step in steps if step.acl in store}
@@ -345,17 +334,15 @@ class ExpectationChecker:
             for step in steps:
                 (store.add if step.acl in present else store.remove)(step.acl)
 
-    def _principals_with_expected_decisions(
+    def _iter_selected_decisions(
         self, expectation: Expectation, among: Container[str] | None = None
     ) -> Iterator[tuple[str, bool]]:
         """Yield principals, and whether each is expected to be allowed."""
-        for principal, expect_allowed in self._all_principals_with_expected_decisions(expectation):
+        for principal, expect_allowed in self._iter_expected_decisions(expectation):
             if among is None or principal in among:
                 yield principal, expect_allowed
 
-    def _all_principals_with_expected_decisions(
-        self, expectation: Expectation
-    ) -> Iterator[tuple[str, bool]]:
+    def _iter_expected_decisions(self, expectation: Expectation) -> Iterator[tuple[str, bool]]:
         if expectation.kind in (ExpectationKind.MAY, ExpectationKind.MAY_NOT, ExpectationKind.ONLY):
             for principal in expectation.principals:
                 yield principal, expectation.kind is not ExpectationKind.MAY_NOT
@@ -372,12 +359,10 @@ class ExpectationChecker:
         self, principal: str, expectation: Expectation, *, expect_allowed: bool
     ) -> Iterator[CheckedAccess]:
         for clause in expectation.clauses:
-            regions = self._regions_of_clause_names_decided_differently(
-                clause, principal, expect_allowed=expect_allowed
-            )
+            regions = self._clause_regions(clause, principal, expect_allowed=expect_allowed)
             for host in self._hosts_to_check(clause, principal, expectation.hosts):
                 for region in regions:
-                    yield self._decide_needs(principal, host, clause, region)
+                    yield self._decide_alternatives(principal, host, clause, region)
 
     def _hosts_to_check(
         self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
@@ -386,12 +371,10 @@ class ExpectationChecker:
         types = _resource_types_of_clause(clause)
         every: Collection[str]
         if len(types) == 1:
-            every = self._distinct.hosts_that_may_be_decided_differently(types[0], principal)
+            every = self._distinct.distinct_hosts(types[0], principal)
         else:
             every = {
-                host
-                for kind in types
-                for host in self._distinct.hosts_that_may_be_decided_differently(kind, principal)
+                host for kind in types for host in self._distinct.distinct_hosts(kind, principal)
             }
         if not expected_hosts:
             return sorted(every) if len(every) > 1 else list(every)
@@ -404,13 +387,13 @@ class ExpectationChecker:
         }
         return sorted({*expected_hosts, *inside})
 
-    def _regions_of_clause_names_decided_differently(
+    def _clause_regions(
         self, clause: AccessClause, principal: str, *, expect_allowed: bool
     ) -> list[NameRegion]:
         if clause.names is None or not clause.names.is_prefix:
-            return _region_of_one_name(clause.names or NameSet(CLUSTER_NAME))
+            return _single_name_region(clause.names or NameSet(CLUSTER_NAME))
         within = msgspec.structs.replace(clause.names, glob="")
-        distinct_names = self._distinct.names_that_may_be_decided_differently(
+        distinct_names = self._distinct.distinct_names_within(
             clause.resource_type, principal, within
         )
         name_regions = divide_into_regions(
@@ -418,9 +401,7 @@ class ExpectationChecker:
         )
         if expect_allowed and not clause.names.text:  # all names that literal `*` covers
             name_regions = [
-                region
-                for region in name_regions
-                if not STARRED_NAMES.includes_all_of_ignoring_glob(region.names)
+                region for region in name_regions if not STARRED_NAMES.includes_names(region.names)
             ]
         return (
             NameGlob(clause.names.glob).regions_resampled_to_match(name_regions)
@@ -428,7 +409,7 @@ class ExpectationChecker:
             else name_regions
         )
 
-    def _decide_needs(
+    def _decide_alternatives(
         self, principal: str, host: str, clause: AccessClause, region: NameRegion
     ) -> CheckedAccess:
         """Decide the needs from left to right until one is met, as a broker does."""
@@ -469,7 +450,7 @@ class ExpectationChecker:
                 principals |= self._distinct.principals_with_acls_on(need.resource_type, names)
         return principals
 
-    def _existing_forbidden_acls(self, forbidden: ForbiddenAcls) -> Iterator[Acl]:
+    def _find_forbidden_acls(self, forbidden: ForbiddenAcls) -> Iterator[Acl]:
         """Yield the selected ACLs, in the order of the store."""
         filters = [
             AclFilter(forbidden.resource_type or ResourceType.ANY, principal=principal, host=host)
@@ -488,7 +469,7 @@ class ExpectationChecker:
                     yield acl
 
 
-def _each_clause_is_one_check_of_a_name(expectation: Expectation) -> bool:
+def _has_single_checks(expectation: Expectation) -> bool:
     return all(
         len(clause.needs) == 1 and not clause.needs[0].any_name for clause in expectation.clauses
     )
@@ -506,7 +487,7 @@ def _resource_types_of_clause(clause: AccessClause) -> list[ResourceType]:
 
 
 @lru_cache(maxsize=64)  # `nobody but` is checked for one principal after the other
-def _region_of_one_name(name: NameSet) -> list[NameRegion]:
+def _single_name_region(name: NameSet) -> list[NameRegion]:
     return [NameRegion(name, name.text, -1)]
 
 
@@ -522,7 +503,7 @@ def _clause_access(access: CheckedAccess) -> tuple[PolicyAccess, str]:
         names = NameSet(CLUSTER_NAME)
     elif need.any_name:
         names = ALL_NAMES
-    elif access.names is not None and STARRED_NAMES.includes_all_of_ignoring_glob(access.names):
+    elif access.names is not None and STARRED_NAMES.includes_names(access.names):
         names = access.names  # ACLs on `*` do not apply to it
     name = CLUSTER_NAME if resource_type is ResourceType.CLUSTER else access.sample_name
     return (

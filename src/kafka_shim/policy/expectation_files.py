@@ -67,12 +67,12 @@ def read_expectation_files(paths: Sequence[str], release: str) -> list[Expectati
 def _read_included(path: str, release: str, included_by: Sequence[Path]) -> ExpectationFile:
     text = read_text_without_bom(path)
     try:
-        document = _load(text, is_toml=path.endswith(".toml"))
+        document = _load_document(text, is_toml=path.endswith(".toml"))
         header = _parse_header(document, release)
         entries = _require_entries(document)
         folder, chain = Path(path).parent, (*included_by, Path(path).resolve())
         with add_line_to_errors(document.line_of("include")):
-            _reject_circle_of_includes(folder, header.includes, chain)
+            _reject_include_cycle(folder, header.includes, chain)
     except AclTextError as error:
         raise _input_error_with_lines(path, error) from error
     included = _expectations_of_files(
@@ -88,7 +88,7 @@ def _read_included(path: str, release: str, included_by: Sequence[Path]) -> Expe
     )
 
 
-def _reject_circle_of_includes(folder: Path, names: Sequence[str], chain: Sequence[Path]) -> None:
+def _reject_include_cycle(folder: Path, names: Sequence[str], chain: Sequence[Path]) -> None:
     for name in names:
         if (folder / name).resolve() in chain:
             raise AclTextError(f"include: `{name}` includes this file")
@@ -111,7 +111,7 @@ def _expectations_of_files(
     return tuple(expectations)
 
 
-class _Document(msgspec.Struct, frozen=True):
+class _ExpectationDocument(msgspec.Struct, frozen=True):
     """A parsed file; `header` is empty if the file is a list of expectations.
 
     `expectation_lines` may be fewer than the expectations: then the last is that of all others.
@@ -123,14 +123,14 @@ class _Document(msgspec.Struct, frozen=True):
     line_of: Callable[[str], int]
 
 
-class _Header(msgspec.Struct, frozen=True):
+class _ExpectationHeader(msgspec.Struct, frozen=True):
     release: str
     includes: tuple[str, ...]
     acls: tuple[str, ...]
     super_users: tuple[str, ...]
 
 
-def _load(text: str, *, is_toml: bool) -> _Document:
+def _load_document(text: str, *, is_toml: bool) -> _ExpectationDocument:
     content: Any = load_toml(text) if is_toml else load_document(text, with_lines=True)
     header = content if isinstance(content, Mapping) else {}
     expectations = header.get("expect") if isinstance(content, Mapping) else content
@@ -144,10 +144,10 @@ def _load(text: str, *, is_toml: bool) -> _Document:
         lines = expectations.lines
     else:
         lines = lines_of_toml_key(text, "expect") if is_toml else []
-    return _Document(expectations, header, lines, line_of)
+    return _ExpectationDocument(expectations, header, lines, line_of)
 
 
-def _parse_header(document: _Document, release: str) -> _Header:
+def _parse_header(document: _ExpectationDocument, release: str) -> _ExpectationHeader:
     """Return the settings beside the expectations. Raise AclTextError, with the line."""
     keys = {str(key).replace("_", "-"): str(key) for key in document.header}
 
@@ -168,7 +168,7 @@ def _parse_header(document: _Document, release: str) -> _Header:
         with unknown.collect_errors(document.line_of(key)):
             check_keys_are_known([name], KEYS, "the file")
     unknown.raise_collected_errors()
-    return _Header(
+    return _ExpectationHeader(
         parsed("release", lambda value: parse_minor_release(str(value)), release),
         parsed("include", partial(_parse_paths, key="include"), ()),
         parsed("acls", partial(_parse_paths, key="acls"), ()),
@@ -176,7 +176,7 @@ def _parse_header(document: _Document, release: str) -> _Header:
     )
 
 
-def _require_entries(document: _Document) -> Sequence[object]:
+def _require_entries(document: _ExpectationDocument) -> Sequence[object]:
     if document.expectations is None and "include" in document.header:
         return ()
     if not isinstance(document.expectations, list) or not document.expectations:

@@ -44,7 +44,7 @@ def expand_entry(entry: object, folder: Path) -> list[object]:
     if total > EXPANDED_MAX:
         raise AclTextError(f"`for` stands for {total} expectations, more than {EXPANDED_MAX}")
     return [
-        _with_values(entry, dict(zip(values, combination, strict=True)))
+        _fill_variables(entry, dict(zip(values, combination, strict=True)))
         for combination in product(*values.values())
     ]
 
@@ -62,22 +62,29 @@ def _values_of_variable(name: str, value: object, folder: Path) -> Sequence[str]
     return values
 
 
-def _with_values(entry: Mapping[Any, Any], values: Mapping[str, str]) -> MappingWithLines:
+def _fill_variables(entry: Mapping[Any, Any], values: Mapping[str, str]) -> MappingWithLines:
     replaced = MappingWithLines(
-        {key: _replace(value, values) for key, value in entry.items() if key != VARIABLES_KEY}
+        {
+            key: _fill_placeholders(value, values)
+            for key, value in entry.items()
+            if key != VARIABLES_KEY
+        }
     )
     replaced.line = entry.line if isinstance(entry, MappingWithLines) else 0
     replaced.lines = entry.lines if isinstance(entry, MappingWithLines) else {}
     return replaced
 
 
-def _replace(value: Any, values: Mapping[str, str]) -> Any:
+def _fill_placeholders(value: Any, values: Mapping[str, str]) -> Any:
     if isinstance(value, str):
         for name, text in values.items():
             value = value.replace(f"{{{name}}}", text)
         return value
     if isinstance(value, list):
-        return [_replace(each, values) for each in value]
+        return [_fill_placeholders(each, values) for each in value]
     if isinstance(value, Mapping):
-        return {_replace(key, values): _replace(each, values) for key, each in value.items()}
+        return {
+            _fill_placeholders(key, values): _fill_placeholders(each, values)
+            for key, each in value.items()
+        }
     return value

@@ -22,7 +22,7 @@ GATES: dict[str, str] = {
 }
 
 
-def find_granted_access(
+def find_forbidden_gains(
     gate: str,
     old: Policy,
     new: Policy,
@@ -35,16 +35,16 @@ def find_granted_access(
     computed for all names.
     """
     before, after = old.authorizer(), new.authorizer()
-    gains = _gains(access_changes(before, after, new.release), operations)
+    gains = _select_gains(access_changes(before, after, new.release), operations)
     return [
         DescribedChange(change, witness)
-        for change in scope.limited_changes(gains)
-        if (gate != NO_PUBLIC_ACCESS or _is_for_everyone_everywhere(change))
+        for change in scope.limit_changes(gains)
+        if (gate != NO_PUBLIC_ACCESS or _is_public_access(change))
         and (witness := witness_of_change(change, before, after)) is not None
     ]
 
 
-def _gains(
+def _select_gains(
     changes: Iterable[AccessChange], operations: Collection[Operation] | None
 ) -> Iterator[AccessChange]:
     """Yield the gains, with only these operations."""
@@ -58,5 +58,5 @@ def _gains(
             yield msgspec.structs.replace(change, operations=selected)
 
 
-def _is_for_everyone_everywhere(change: AccessChange) -> bool:
+def _is_public_access(change: AccessChange) -> bool:
     return change.principal == ANY_USER and "*" in change.hosts

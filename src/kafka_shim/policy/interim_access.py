@@ -17,7 +17,7 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.policy.access_changes import AccessChange, access_changes
 from kafka_shim.policy.checked_accesses import (
-    hosts_in_acls_for_principal,
+    acl_hosts_for_principal,
     operations_checked_for_any_resource,
     possible_hosts,
     sample_host,
@@ -54,7 +54,7 @@ class InterimChange(msgspec.Struct, frozen=True):
     only_if_allow_everyone: bool | None = None
 
 
-class _AuthorizersAndPlannedUnits:
+class _PlannedStates:
     """The states of a plan: the ACLs after each unit of steps."""
 
     def __init__(
@@ -135,10 +135,10 @@ def interim_changes(
 
     `report_unit` is called after each check of a unit; there can be several of one unit.
     """
-    interim = _AuthorizersAndPlannedUnits(old, new, units, release, report_unit)
+    interim = _PlannedStates(old, new, units, release, report_unit)
     changes = [*_changes_on_any_resource(interim)]
     if old.allow_everyone:
-        changes += _changes_on_names_without_lasting_acls(interim)
+        changes += _open_mode_changes(interim)
     return sorted(changes, key=lambda change: (change.first, change.last))
 
 
@@ -171,10 +171,10 @@ def interim_changes_in_either_mode(
     )
 
 
-def _changes_on_names_without_lasting_acls(
-    interim: _AuthorizersAndPlannedUnits,
+def _open_mode_changes(
+    interim: _PlannedStates,
 ) -> Iterator[InterimChange]:
-    for positions, steps in _overlapping_steps_of_several_units(interim):
+    for positions, steps in _find_overlapping_steps(interim):
         kind = steps[0].acl.resource_type
         names = {names_covered_by_acl(step.acl) for step in steps}
         kept = interim.old.store if steps[0].is_addition else interim.new.store
@@ -187,8 +187,8 @@ def _changes_on_names_without_lasting_acls(
         yield from _exact_changes_on_names(interim, positions, steps, names)
 
 
-def _overlapping_steps_of_several_units(
-    interim: _AuthorizersAndPlannedUnits,
+def _find_overlapping_steps(
+    interim: _PlannedStates,
 ) -> Iterator[tuple[list[int], list[Step]]]:
     """Yield steps on overlapping names that several units carry out, with the units' positions."""
     located = [(position, step) for position, unit in enumerate(interim.units) for step in unit]
@@ -202,24 +202,22 @@ def _overlapping_steps_of_several_units(
     )
     group: list[tuple[int, Step]] = []
     for each in located:
-        if group and not _is_within(each[1], group[0][1]):
-            yield from _split_group_positions(group)
+        if group and not _is_step_within(each[1], group[0][1]):
+            yield from _iter_split_group(group)
             group = []
         group.append(each)
-    yield from _split_group_positions(group)
+    yield from _iter_split_group(group)
 
 
-def _is_within(step: Step, outer: Step) -> bool:
+def _is_step_within(step: Step, outer: Step) -> bool:
     return (
         step.is_addition is outer.is_addition
         and step.acl.resource_type is outer.acl.resource_type
-        and names_covered_by_acl(outer.acl).includes_all_of_ignoring_glob(
-            names_covered_by_acl(step.acl)
-        )
+        and names_covered_by_acl(outer.acl).includes_names(names_covered_by_acl(step.acl))
     )
 
 
-def _split_group_positions(
+def _iter_split_group(
     group: list[tuple[int, Step]],
 ) -> Iterator[tuple[list[int], list[Step]]]:
     positions = sorted({position for position, _ in group})
@@ -230,15 +228,13 @@ def _split_group_positions(
 def _is_covered(names: NameSet, kind: ResourceType, store: AclStore) -> bool:
     """Return whether every one of the names has an ACL in the store."""
     return any(
-        names_covered_by_pattern(
-            pattern.resource_name, pattern.pattern_type
-        ).includes_all_of_ignoring_glob(names)
+        names_covered_by_pattern(pattern.resource_name, pattern.pattern_type).includes_names(names)
         for pattern in store.patterns_used_for_decision(kind, names.text)
     )
 
 
 def _exact_changes_on_names(
-    interim: _AuthorizersAndPlannedUnits,
+    interim: _PlannedStates,
     positions: Sequence[int],
     steps: Sequence[Step],
     names: set[NameSet],
@@ -275,9 +271,9 @@ def _exact_changes_on_names(
         interim.report_unit()
 
 
-def _changes_on_any_resource(interim: _AuthorizersAndPlannedUnits) -> Iterator[InterimChange]:
+def _changes_on_any_resource(interim: _PlannedStates) -> Iterator[InterimChange]:
     for operation, kind in operations_checked_for_any_resource(interim.release):
-        can_open = _can_right_on_any_resource_open(interim, kind)
+        can_open = _may_open_any_resource(interim, kind)
         if can_open is None:
             continue
         steps = [
@@ -294,9 +290,7 @@ def _changes_on_any_resource(interim: _AuthorizersAndPlannedUnits) -> Iterator[I
             )
 
 
-def _can_right_on_any_resource_open(
-    interim: _AuthorizersAndPlannedUnits, kind: ResourceType
-) -> bool | None:
+def _may_open_any_resource(interim: _PlannedStates, kind: ResourceType) -> bool | None:
     """Return whether the first ACL can close, or the last one open, the right for everyone.
 
     Return None if everyone has the right all the time, except those whom an ACL that lasts denies
@@ -329,7 +323,7 @@ def _acls_on_probed_name(store: AclStore, kind: ResourceType) -> set[Acl]:
 
 
 def _changes_of_operation_on_any_resource(
-    interim: _AuthorizersAndPlannedUnits,
+    interim: _PlannedStates,
     operation: Operation,
     kind: ResourceType,
     steps: Sequence[Step],
@@ -370,14 +364,14 @@ def _changes_of_operation_on_any_resource(
                     position,
                     kind,
                     None,
-                    _change_on_any_resource(
+                    _make_any_resource_change(
                         principal_and_host, operation, kind, gained=not expected[number]
                     ),
                 )
 
 
 def _actors_to_check(
-    interim: _AuthorizersAndPlannedUnits,
+    interim: _PlannedStates,
     kind: ResourceType,
     steps: Sequence[Step],
     *,
@@ -397,7 +391,7 @@ def _actors_to_check(
         hosts = {
             host
             for side in (interim.old, interim.new)
-            for host in hosts_in_acls_for_principal(side, kind, principal)
+            for host in acl_hosts_for_principal(side, kind, principal)
         }
         for host in possible_hosts(hosts, interim.old.rules):
             actor = Actor(sample_principal(principal), sample_host(host))
@@ -405,7 +399,7 @@ def _actors_to_check(
     return actors
 
 
-def _change_on_any_resource(
+def _make_any_resource_change(
     principal_and_host: tuple[str, str], operation: Operation, kind: ResourceType, *, gained: bool
 ) -> AccessChange:
     principal, host = principal_and_host

@@ -29,7 +29,7 @@ class JudgedExpectation(msgspec.Struct, frozen=True):
         return exception is not None and exception.has_expired(date.today())  # noqa: DTZ011 - the day where the user is
 
     @property
-    def is_excepted(self) -> bool:
+    def has_valid_exception(self) -> bool:
         """Return whether the expectation does not hold, which is accepted until a day."""
         is_accepted = self.located.exception is not None and not self.has_expired_exception
         return not self.verdict.holds and is_accepted
@@ -37,7 +37,7 @@ class JudgedExpectation(msgspec.Struct, frozen=True):
     @property
     def is_failure(self) -> bool:
         """Return whether the expectation fails, or has an expired exception."""
-        return self.has_expired_exception or not (self.verdict.holds or self.is_excepted)
+        return self.has_expired_exception or not (self.verdict.holds or self.has_valid_exception)
 
     @property
     def place_text(self) -> str:

@@ -81,13 +81,13 @@ def find_probable_mistakes(
         elif each.acl in rejections:
             yield Finding("release", each, f"Kafka {release} refuses it: {rejections[each.acl]}")
         else:
-            alone = list(_findings_in_acl_itself(each, release))
+            alone = list(_find_own_mistakes(each, release))
             yield from alone
             if not any(finding.kind in ("operation", "name") for finding in alone):
-                yield from among.findings_about(each)
+                yield from among.find_mistakes(each)
 
 
-def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[Finding]:
+def _find_own_mistakes(located_acl: LocatedAcl, release: str) -> Iterator[Finding]:
     """Yield findings that do not depend on other ACLs."""
     acl = located_acl.acl
     message = ineffective_operation_message(acl, release)
@@ -156,18 +156,18 @@ class _CrossAclChecks:
         self._authorizer, self._release, self._places = authorizer, release, places
         self._effects = AclRemovalEffects(authorizer, release)
 
-    def findings_about(self, located_acl: LocatedAcl) -> Iterator[Finding]:
+    def find_mistakes(self, located_acl: LocatedAcl) -> Iterator[Finding]:
         acl = located_acl.acl
         other = find_superseding_acl(acl, self._authorizer.store, self._release)
         if other is not None:
             if not _is_describe_of_shorthand(acl, other):
-                yield self._covered_finding(located_acl, other)
+                yield self._covered_acl_finding(located_acl, other)
             return
         decisions = self._effects.unchanged_decisions(acl)
         if decisions is not None:
-            yield self._finding_for_acl_without_effect(located_acl, decisions)
+            yield self._ineffective_finding(located_acl, decisions)
 
-    def _covered_finding(self, located_acl: LocatedAcl, covering_acl: Acl) -> Finding:
+    def _covered_acl_finding(self, located_acl: LocatedAcl, covering_acl: Acl) -> Finding:
         acl, because = located_acl.acl, (self._places[covering_acl],)
         if covering_acl.permission is not acl.permission:
             return Finding("ineffective", located_acl, "a DENY overrules it", because)
@@ -175,7 +175,7 @@ class _CrossAclChecks:
             return Finding("redundant", located_acl, "another operation includes it", because)
         return Finding("shadowed", located_acl, "a broader ACL covers it", because)
 
-    def _finding_for_acl_without_effect(
+    def _ineffective_finding(
         self, located_acl: LocatedAcl, decisions: Iterable[Decision]
     ) -> Finding:
         """Build the finding for an ACL without which no decision changes."""

@@ -7,8 +7,8 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
 from kafka_shim.policy.checked_accesses import (
-    check_prefix_search,
     checked_operations_by_resource_type,
+    require_full_prefix_search,
     sample_host,
     sample_principal,
 )
@@ -63,7 +63,7 @@ def listed_principals(acls: Iterable[Acl]) -> list[str]:
     return [*sorted({acl.principal for acl in acls} - {ANY_USER}), ANY_USER]
 
 
-def without_empty_lines(
+def drop_empty_lines(
     resources: Sequence[MatrixResource],
     rows: Sequence[MatrixRow],
     *,
@@ -95,7 +95,7 @@ def access_matrix(
 
     Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
-    check_prefix_search(authorizer)
+    require_full_prefix_search(authorizer)
     distinct = DecisionBoundaries(authorizer)
     checked = checked_operations_by_resource_type(release)
     selected = set(operations) or set(Operation)
@@ -126,9 +126,7 @@ def _decide_cell(
 ) -> MatrixCell:
     actors = [
         Actor(sample_principal(principal), sample_host(host))
-        for host in distinct.hosts_that_may_be_decided_differently(
-            resource.resource_type, principal
-        )
+        for host in distinct.distinct_hosts(resource.resource_type, principal)
     ]
     names = _sample_names(authorizer, distinct, principal, resource)
     always, partly = [], []
@@ -156,7 +154,7 @@ def _sample_names(
     """Return one name per region; for all names, those that literal `*` covers."""
     if resource.resource_type is ResourceType.CLUSTER:
         return [CLUSTER_NAME]
-    distinct_names = distinct.names_that_may_be_decided_differently(
+    distinct_names = distinct.distinct_names_within(
         resource.resource_type, principal, resource.names
     )
     name_regions = divide_into_regions(
@@ -166,5 +164,5 @@ def _sample_names(
     return [
         region.sample_name
         for region in name_regions
-        if not (is_all and STARRED_NAMES.includes_all_of_ignoring_glob(region.names))
+        if not (is_all and STARRED_NAMES.includes_names(region.names))
     ]

@@ -40,7 +40,7 @@ def text_table(resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]) -
     lines += [
         [
             escaped(principal_heading(row)),
-            *map(_operation_letters_partly_allowed_bracketed, row.cells),
+            *map(_operation_letters, row.cells),
         ]
         for row in rows
     ]
@@ -69,7 +69,7 @@ def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) ->
     cells_by_row = (
         [
             principal_heading(row),
-            *(" ".join(_operation_names_partly_allowed_bracketed(cell)) for cell in row.cells),
+            *(" ".join(_operation_names(cell)) for cell in row.cells),
         ]
         for row in rows
     )
@@ -119,14 +119,14 @@ def principal_heading(row: MatrixRow) -> str:
     return EVERYONE_ELSE if row.principal == ANY_USER else row.principal
 
 
-def _operation_letters_partly_allowed_bracketed(cell: MatrixCell) -> str:
+def _operation_letters(cell: MatrixCell) -> str:
     partly = "".join(LETTERS[operation] for operation in cell.allowed_somewhere)
     return "".join(
         LETTERS[operation] for operation in cell.allowed_everywhere
     ) + f"({partly})" * bool(partly)
 
 
-def _operation_names_partly_allowed_bracketed(cell: MatrixCell) -> list[str]:
+def _operation_names(cell: MatrixCell) -> list[str]:
     return [
         *map(camel_case, cell.allowed_everywhere),
         *(f"({camel_case(op)})" for op in cell.allowed_somewhere),
@@ -134,4 +134,4 @@ def _operation_names_partly_allowed_bracketed(cell: MatrixCell) -> list[str]:
 
 
 def _html_cell(cell: MatrixCell) -> str:
-    return f"<td>{'<br>'.join(_operation_names_partly_allowed_bracketed(cell))}</td>"
+    return f"<td>{'<br>'.join(_operation_names(cell))}</td>"

@@ -25,11 +25,11 @@ class NameSet(msgspec.Struct, frozen=True, gc=False):
     is_prefix: bool = False
     glob: str = ""
 
-    def contains_name_ignoring_glob(self, name: str) -> bool:
+    def contains_name(self, name: str) -> bool:
         """Return whether a name is in the set, regardless of `glob`."""
         return name.startswith(self.text) if self.is_prefix else name == self.text
 
-    def includes_all_of_ignoring_glob(self, other: "NameSet") -> bool:
+    def includes_names(self, other: "NameSet") -> bool:
         """Return whether all names of the other set are in this one, regardless of `glob`."""
         if self.is_prefix:
             return other.text.startswith(self.text)
@@ -85,17 +85,15 @@ def divide_into_regions(
     dividing_names = (
         set(distinct_names)
         if within is ALL_NAMES
-        else set(filter(within.includes_all_of_ignoring_glob, distinct_names))
+        else set(filter(within.includes_names, distinct_names))
     )
     if not rules.wildcard_covers_starred_names:
         dividing_names |= {
-            names
-            for names in (STARRED_NAMES, NameSet(WILDCARD))
-            if within.includes_all_of_ignoring_glob(names)
+            names for names in (STARRED_NAMES, NameSet(WILDCARD)) if within.includes_names(names)
         }
     dividing_names.add(within)
     ordered = sorted(dividing_names, key=lambda names: (names.text, not names.is_prefix))
-    parents = list(_enclosing_prefix_positions(ordered))
+    parents = list(_iter_enclosing_prefixes(ordered))
     following: dict[int, set[str]] = {}
     for names, parent in zip(ordered, parents, strict=True):
         if parent >= 0:
@@ -107,11 +105,11 @@ def divide_into_regions(
     ]
 
 
-def _enclosing_prefix_positions(sorted_names: list[NameSet]) -> Iterator[int]:
+def _iter_enclosing_prefixes(sorted_names: list[NameSet]) -> Iterator[int]:
     """Yield the position of the closest prefix around each, in lexical order."""
     enclosing: list[int] = []
     for at, names in enumerate(sorted_names):
-        while enclosing and not sorted_names[enclosing[-1]].includes_all_of_ignoring_glob(names):
+        while enclosing and not sorted_names[enclosing[-1]].includes_names(names):
             enclosing.pop()
         yield enclosing[-1] if enclosing else -1
         if names.is_prefix:
@@ -167,16 +165,16 @@ class NameGlob:
             other.text[len(names.text) : len(names.text) + 1] for other in inner_names
         }
         fillers = (unused_character(used_characters), *_GLOB_FILLERS)
-        for name in self._names_that_may_match(names.text, fillers):
+        for name in self._candidate_names(names.text, fillers):
             if (
                 name
                 and self.matches(name)
-                and not any(other.contains_name_ignoring_glob(name) for other in inner_names)
+                and not any(other.contains_name(name) for other in inner_names)
             ):
                 return name
         return None
 
-    def _names_that_may_match(self, prefix: str, fillers: Iterable[str]) -> Iterator[str]:
+    def _candidate_names(self, prefix: str, fillers: Iterable[str]) -> Iterator[str]:
         """Yield names that begin with the prefix and continue like the
         form, from any of its parts.
         """

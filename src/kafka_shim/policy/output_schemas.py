@@ -118,7 +118,7 @@ def expectation_results_schema() -> Schema:
     )
 
 
-def _access_change() -> Schema:
+def _access_change_schema() -> Schema:
     witness = _object({**_ACCESS, "before": _DECISION, "after": _DECISION})
     return _object(
         {
@@ -146,7 +146,7 @@ def diff_schema() -> Schema:
         {
             "release": _TEXT,
             "assumed_settings": _ASSUMED_SETTINGS,
-            "changes": _list(_access_change()),
+            "changes": _list(_access_change_schema()),
         }
     )
 
@@ -159,7 +159,7 @@ def check_schema() -> Schema:
             "passed": _FLAG,
             "release": _TEXT,
             "assumed_settings": _ASSUMED_SETTINGS,
-            "changes": _list(_access_change()),
+            "changes": _list(_access_change_schema()),
         }
     )
 

@@ -25,7 +25,7 @@ StepGroup = tuple[Step, ...]
 """Additions, or removals, that must not be separated: they concern the same names."""
 
 
-def requests_of_groups(groups: Iterable[StepGroup], steps_max: int) -> list[StepGroup]:
+def pack_requests(groups: Iterable[StepGroup], steps_max: int) -> list[StepGroup]:
     """Return groups by request; only groups with more than `steps_max` steps are split."""
     requests: list[list[Step]] = []
     for group in groups:
@@ -59,22 +59,18 @@ def _sorted_groups(acls: set[Acl], release: str, *, is_addition: bool) -> list[S
             Step(is_addition, acl)
             for acl in sorted(
                 group,
-                key=lambda acl: _deny_first_added_last_removed_sort_key(
-                    acl, is_addition=is_addition
-                ),
+                key=lambda acl: _step_sort_key(acl, is_addition=is_addition),
             )
         )
-        for group in _groups_on_overlapping_names(acls, release)
+        for group in _group_by_overlap(acls, release)
     ]
     return sorted(
         groups,
-        key=lambda group: _deny_first_added_last_removed_sort_key(
-            group[0].acl, is_addition=is_addition
-        ),
+        key=lambda group: _step_sort_key(group[0].acl, is_addition=is_addition),
     )
 
 
-def _groups_on_overlapping_names(acls: Iterable[Acl], release: str) -> list[list[Acl]]:
+def _group_by_overlap(acls: Iterable[Acl], release: str) -> list[list[Acl]]:
     """Return the ACLs in groups: names of different groups have no name in common."""
     by_type: dict[ResourceType, dict[NameSet, list[Acl]]] = {}
     for acl in acls:
@@ -82,9 +78,9 @@ def _groups_on_overlapping_names(acls: Iterable[Acl], release: str) -> list[list
         by_type.setdefault(acl.resource_type, {}).setdefault(names, []).append(acl)
     groups: list[list[Acl]] = []
     for resource_type, acls_by_names in by_type.items():
-        together = _names_for_any_resource(resource_type, acls_by_names, release)
+        together = _any_resource_names(resource_type, acls_by_names, release)
         joined = [acl for names in together for acl in acls_by_names[names]]
-        for chain in _overlapping_names(acls_by_names):
+        for chain in _group_overlapping_names(acls_by_names):
             members = [acl for names in chain for acl in acls_by_names[names]]
             if together.isdisjoint(chain):
                 groups.append(members)
@@ -94,11 +90,11 @@ def _groups_on_overlapping_names(acls: Iterable[Acl], release: str) -> list[list
     return groups
 
 
-def _overlapping_names(names: Iterable[NameSet]) -> Iterator[list[NameSet]]:
+def _group_overlapping_names(names: Iterable[NameSet]) -> Iterator[list[NameSet]]:
     """Yield lists of names: each list has one outermost name, and all that lie in it."""
     chain: list[NameSet] = []
     for each in sorted(names, key=lambda names: (names.text, not names.is_prefix)):
-        if chain and not chain[0].includes_all_of_ignoring_glob(each):
+        if chain and not chain[0].includes_names(each):
             yield chain
             chain = []
         chain.append(each)
@@ -106,7 +102,7 @@ def _overlapping_names(names: Iterable[NameSet]) -> Iterator[list[NameSet]]:
         yield chain
 
 
-def _names_for_any_resource(
+def _any_resource_names(
     resource_type: ResourceType, acls_by_names: dict[NameSet, list[Acl]], release: str
 ) -> set[NameSet]:
     """Return the names whose ACLs decide together whether an operation is allowed on any resource.
@@ -126,13 +122,13 @@ def _names_for_any_resource(
         for names, acls in acls_by_names.items()
     }
     denies = any(acl.permission is Permission.DENY for acls in deciding.values() for acl in acls)
-    probed = {names for names in acls_by_names if names.contains_name_ignoring_glob(PROBED_NAME)}
+    probed = {names for names in acls_by_names if names.contains_name(PROBED_NAME)}
     if not denies and not probed:
         return set()
     return {names for names, acls in deciding.items() if acls} | probed
 
 
-def _deny_first_added_last_removed_sort_key(acl: Acl, *, is_addition: bool) -> tuple[object, ...]:
+def _step_sort_key(acl: Acl, *, is_addition: bool) -> tuple[object, ...]:
     is_last = (acl.permission is Permission.ALLOW) is is_addition
     pattern = (acl.resource_type, acl.resource_name, acl.pattern_type)
     return (is_last, acl.principal, *pattern, acl.host, acl.operation)

@@ -64,7 +64,7 @@ class SavedPlan(msgspec.Struct, frozen=True):
         present = set(cluster_acls)
         partly_done = None
         for done in range(len(self.requests) + 1):
-            before = self._acls_with_first_requests_undone(present, done)
+            before = self._undo_requests(present, done)
             if acls_sha256(before) != self.old_sha256:
                 continue
             if self.acls_at_step(before, done) == present:
@@ -73,7 +73,7 @@ class SavedPlan(msgspec.Struct, frozen=True):
                 partly_done = PlanPosition(done - 1, is_within_request=True)
         return partly_done
 
-    def _acls_with_first_requests_undone(self, present: set[Acl], count: int) -> set[Acl]:
+    def _undo_requests(self, present: set[Acl], count: int) -> set[Acl]:
         """Return the ACLs without what the first requests did, also if they did it in part."""
         before = set(present)
         for request in reversed(self.requests[:count]):
@@ -157,7 +157,7 @@ def interim_text(interim: InterimChange, unit: str = "request") -> str:
     return f"{span}: {signed_access_change_line(interim.change)}"
 
 
-def interim_text_for_any_order(
+def unordered_interim_text(
     only_if_allow_everyone: bool | None, resource_type: ResourceType, names: NameSet | None
 ) -> str:
     """Return what may change while a tool adds or removes ACLs one by one in an unknown order."""

@@ -15,7 +15,7 @@ from kafka_shim.policy.formats.documents import dump_yaml_documents
 from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.name_sets import names_covered_by_acl
 from kafka_shim.policy.plan import StepGroup
-from kafka_shim.policy.plan_file import interim_text, interim_text_for_any_order
+from kafka_shim.policy.plan_file import interim_text, unordered_interim_text
 from kafka_shim.policy.planned_change import (
     COMMANDS,
     PlannedChange,
@@ -26,7 +26,7 @@ from kafka_shim.protocol.enums import Permission
 PLAN_FORMATS = (COMMANDS, "terraform", "terraform-confluent", "strimzi", "jikkou")
 _HEADS = ("add the new ACLs", "remove the old ACLs")
 _BY_PRINCIPAL = MappingProxyType(
-    {"strimzi": strimzi.user_resource, "jikkou": jikkou.authorization_resource}
+    {"strimzi": strimzi.make_user_resource, "jikkou": jikkou.make_authorization_resource}
 )
 
 
@@ -65,7 +65,7 @@ def format_stages(plan: PlannedChange, acl_format: str, only_stage: int | None =
         for number, (head, part) in enumerate(zip(_HEADS, stage_texts, strict=True), start=1)
         if part
     )
-    return "".join((*_notes_on_tools_own_order(plan), *stages, f"# {plan.counts_text}\n"))
+    return "".join((*_tool_order_notes(plan), *stages, f"# {plan.counts_text}\n"))
 
 
 def format_two_stages(
@@ -94,18 +94,18 @@ def _commented_acl_resource(acl: Acl, acl_format: str, place: str) -> str:
     return "".join(f"# {line}".rstrip() + "\n" for line in lines if line)
 
 
-def _notes_on_tools_own_order(plan: PlannedChange) -> Iterator[str]:
+def _tool_order_notes(plan: PlannedChange) -> Iterator[str]:
     """Yield a comment for each resource whose access depends on the order of the tool.
 
     That can be the one that a DENY is for, since the tool may add or remove an ALLOW at another
     time.
     """
     texts = [
-        interim_text_for_any_order(each.only_if_allow_everyone, each.resource_type, each.names)
+        unordered_interim_text(each.only_if_allow_everyone, each.resource_type, each.names)
         for each in plan.interim_between_commands
     ]
     texts += (
-        interim_text_for_any_order(None, step.acl.resource_type, names_covered_by_acl(step.acl))
+        unordered_interim_text(None, step.acl.resource_type, names_covered_by_acl(step.acl))
         for group in plan.groups
         for step in group
         if step.acl.permission is Permission.DENY and _limits_an_allow_of(group, step.acl)

@@ -12,8 +12,8 @@ from kafka_shim.policy.interim_access import InterimChange, interim_changes_in_e
 from kafka_shim.policy.plan import (
     REQUEST_STEPS_MAX,
     StepGroup,
+    pack_requests,
     planned_groups,
-    requests_of_groups,
 )
 from kafka_shim.policy.plan_file import SavedPlan, saved_plan
 from kafka_shim.policy.policy import Policy
@@ -59,7 +59,7 @@ def plan_change(
     release = old.release
     steps_max = acl_rules_of_release(release).batch_limit or REQUEST_STEPS_MAX
     groups = planned_groups(old.acls, new.acls, release)
-    requests = requests_of_groups(groups, steps_max)
+    requests = pack_requests(groups, steps_max)
     sides = (old.authorizers_by_possible_mode(), new.authorizers_by_possible_mode())
     interim = interim_changes_in_either_mode(*sides, requests, release, report_progress)
     between_commands: Sequence[InterimChange] = ()

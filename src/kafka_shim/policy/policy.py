@@ -59,7 +59,7 @@ class Policy(msgspec.Struct, frozen=True):
     def with_mode(self, *, allow_everyone: bool) -> "Policy":
         """Return the policy with a known value of allow.everyone.if.no.acl.found."""
         return msgspec.structs.replace(
-            self._without_assuming(ALLOW_EVERYONE),
+            self._confirm_setting(ALLOW_EVERYONE),
             allow_everyone=allow_everyone,
             is_mode_known=True,
         )
@@ -67,14 +67,14 @@ class Policy(msgspec.Struct, frozen=True):
     def with_super_users(self, super_users: Iterable[str]) -> "Policy":
         """Return the policy with these super users instead of its own."""
         return msgspec.structs.replace(
-            self._without_assuming(SUPER_USERS), super_users=frozenset(super_users)
+            self._confirm_setting(SUPER_USERS), super_users=frozenset(super_users)
         )
 
     def without_authorizer(self) -> "Policy":
         """Return the policy of a broker without an authorizer, which allows everything."""
         return msgspec.structs.replace(self, acls=()).with_mode(allow_everyone=True)
 
-    def _without_assuming(self, setting: str) -> "Policy":
+    def _confirm_setting(self, setting: str) -> "Policy":
         assumed = tuple(each for each in self.assumed_settings if each != setting)
         return msgspec.structs.replace(self, assumed_settings=assumed)
 
@@ -104,10 +104,10 @@ def depends_on_assumed_mode(
     """Return whether `passes` depends on a mode that a broker does not return."""
     if ALLOW_EVERYONE not in {*old.assumed_settings, *new.assumed_settings}:
         return False
-    return len({passes(*policies) for policies in _in_possible_modes(old, new)}) > 1
+    return len({passes(*policies) for policies in _iter_possible_modes(old, new)}) > 1
 
 
-def _in_possible_modes(old: Policy, new: Policy) -> Iterator[tuple[Policy, Policy]]:
+def _iter_possible_modes(old: Policy, new: Policy) -> Iterator[tuple[Policy, Policy]]:
     """Yield both policies in each combination of modes; one cluster has one mode on both sides."""
     clusters = {
         policy.cluster: None for policy in (old, new) if ALLOW_EVERYONE in policy.assumed_settings

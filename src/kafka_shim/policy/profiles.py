@@ -139,7 +139,7 @@ def clauses_of_profile(
         names[INTERNAL] = names[TRANSACTION] = own
     needs = _needs_by_requirement_id_in_profiles(release)
     clauses = [
-        AccessClause(needs[row], None if all_needs_lack_resource_name(needs[row]) else name, row)
+        AccessClause(needs[row], None if are_nameless_needs(needs[row]) else name, row)
         for slot, rows in PROFILES[profile].items()
         for row in rows
         if row in needs
@@ -148,7 +148,7 @@ def clauses_of_profile(
     return tuple(dict.fromkeys(clauses))
 
 
-def all_needs_lack_resource_name(needs: Sequence[NeedAlternative]) -> bool:
+def are_nameless_needs(needs: Sequence[NeedAlternative]) -> bool:
     """Return whether all needs are about the cluster, or about any resource of a type."""
     return all(need.any_name or need.resource_type is ResourceType.CLUSTER for need in needs)
 

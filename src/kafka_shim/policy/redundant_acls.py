@@ -19,9 +19,9 @@ from kafka_shim.authorizer.operations import (
 from kafka_shim.authorizer.pattern import DENY_SHIFT
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit, grant_bit_of_acl
 from kafka_shim.policy.checked_accesses import (
-    check_prefix_search,
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
+    require_full_prefix_search,
     sample_host,
     sample_principal,
 )
@@ -39,13 +39,13 @@ from kafka_shim.protocol.enums import (
 class AclRemovalEffects:
     """Compares all decisions with and without an ACL.
 
-    The set may only be changed with `remove_for_good`.
+    The set may only be changed with `remove_permanently`.
 
     Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
 
     def __init__(self, authorizer: StandardAuthorizer, release: str) -> None:
-        check_prefix_search(authorizer)
+        require_full_prefix_search(authorizer)
         self._with = authorizer
         self._distinct = DecisionBoundaries(authorizer)
         self._operations = checked_operations_by_resource_type(release)
@@ -56,22 +56,22 @@ class AclRemovalEffects:
 
     def unchanged_decisions(self, acl: Acl) -> list[Decision] | None:
         """Return the decisions without the ACL; None if any of them differs from that with it."""
-        if self._decides_access_to_own_name(acl):
+        if self._is_needed_for_own_name(acl):
             return None
-        self._without.store.remove(acl)
+        self._trial_authorizer.store.remove(acl)
         try:
-            return self._unchanged_decisions(acl)
+            return self._compare_decisions(acl)
         finally:
-            self._without.store.add(acl)
+            self._trial_authorizer.store.add(acl)
 
-    def remove_for_good(self, acl: Acl) -> None:
+    def remove_permanently(self, acl: Acl) -> None:
         """Remove an ACL from both sides, for the comparisons that follow."""
-        without = self._without
+        without = self._trial_authorizer
         self._with.store.remove(acl)
         without.store.remove(acl)
 
     @cached_property
-    def _without(self) -> StandardAuthorizer:
+    def _trial_authorizer(self) -> StandardAuthorizer:
         """The same authorizer, from which one ACL at a time is removed; made when it is needed."""
         return StandardAuthorizer(
             super_users=self._with.super_users,
@@ -80,7 +80,7 @@ class AclRemovalEffects:
             store=AclStore(self._with.store),
         )
 
-    def _decides_access_to_own_name(self, acl: Acl) -> bool:
+    def _is_needed_for_own_name(self, acl: Acl) -> bool:
         """Return whether a decision about the name in the ACL itself changes without the ACL.
 
         This needs no search, and is so for most ACLs.
@@ -113,27 +113,27 @@ class AclRemovalEffects:
         changed = allowed_with ^ operations_allowed_by_grant(others)
         return bool(changed & self._checked_bits.get(acl.resource_type, 0))
 
-    def _unchanged_decisions(self, acl: Acl) -> list[Decision] | None:
+    def _compare_decisions(self, acl: Acl) -> list[Decision] | None:
         decisions: dict[Decision, None] = {}
-        for actor, action in self._accesses_that_acl_may_decide(acl):
-            decision = self._without.decide_uncached(actor, action)
+        for actor, action in self._iter_affected_accesses(acl):
+            decision = self._trial_authorizer.decide_uncached(actor, action)
             if decision.allowed is not self._with.decide_uncached(actor, action).allowed:
                 return None
             decisions[decision] = None
-        for actor, operation in self._accesses_by_type_that_acl_may_decide(acl):
+        for actor, operation in self._iter_affected_type_accesses(acl):
             access = actor, operation, acl.resource_type
             was = self._with.authorize_by_resource_type(*access).allowed
-            if self._without.authorize_by_resource_type(*access).allowed is not was:
+            if self._trial_authorizer.authorize_by_resource_type(*access).allowed is not was:
                 return None
         return list(decisions)
 
-    def _accesses_that_acl_may_decide(self, acl: Acl) -> Iterator[tuple[Actor, Action]]:
+    def _iter_affected_accesses(self, acl: Acl) -> Iterator[tuple[Actor, Action]]:
         """Yield one access of every kind that the ACL may decide."""
         kind, rules = acl.resource_type, self._with.rules
         operations = self._operations_affected_by(acl)
         for principal in self._principals_to_compare(acl):
             hosts = self._hosts_affected_by(acl, principal)
-            distinct_names = self._distinct.names_that_may_be_decided_differently(
+            distinct_names = self._distinct.distinct_names_within(
                 kind, principal, names_covered_by_acl(acl)
             )
             for region in divide_into_regions(
@@ -144,7 +144,7 @@ class AclRemovalEffects:
                     for operation in operations:
                         yield actor, Action(operation, kind, region.sample_name)
 
-    def _accesses_by_type_that_acl_may_decide(self, acl: Acl) -> Iterator[tuple[Actor, Operation]]:
+    def _iter_affected_type_accesses(self, acl: Acl) -> Iterator[tuple[Actor, Operation]]:
         for operation, kind in self._by_type:
             if kind is acl.resource_type:
                 for principal in self._principals_to_compare(acl):
@@ -177,7 +177,7 @@ class AclRemovalEffects:
 
     def _hosts_affected_by(self, acl: Acl, principal: str) -> list[str]:
         """Return the ACL's hosts; all hosts if resources without ACLs are open to everyone."""
-        hosts = self._distinct.hosts_that_may_be_decided_differently(acl.resource_type, principal)
+        hosts = self._distinct.distinct_hosts(acl.resource_type, principal)
         if self._with.allow_everyone:
             return hosts
         networks = self._with.rules.host_networks

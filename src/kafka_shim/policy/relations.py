@@ -63,7 +63,7 @@ def check_relation(
         nothing = StandardAuthorizer(super_users=both.super_users, rules=both.rules)
         contradicting = access_changes(nothing, both, first_release, second_release)
         witnesses = [
-            _with_decisions_of(witness, first, second)
+            _replace_decisions(witness, first, second)
             for change in contradicting
             if (witness := witness_of_change(change, nothing, both, prefers_short_names=True))
             is not None
@@ -85,7 +85,7 @@ def check_relation(
     )
 
 
-def _with_decisions_of(
+def _replace_decisions(
     witness: Witness, first: DecisionFunction, second: DecisionFunction
 ) -> Witness:
     before, after = (

@@ -11,7 +11,7 @@ from kafka_shim.trace_format.entries import Access, Connection
 from kafka_shim.trace_format.segments import Damage, read_trace
 
 
-def count_allowed_accesses_in_trace(trace: Path) -> Counter[tuple[Actor, Action]]:
+def count_allowed_accesses(trace: Path) -> Counter[tuple[Actor, Action]]:
     """Count the allowed accesses. Raise InputError if the trace is damaged or has no decisions."""
     access_counts: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True

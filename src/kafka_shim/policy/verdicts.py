@@ -33,8 +33,8 @@ _NO_CHANGE = "no ACL can change this"
 
 def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
     verdict = judged.verdict
-    state = "FAIL" if judged.is_failure else "EXCEPTED" if judged.is_excepted else "ok  "
-    exception = f" ({judged.exception_text})" if judged.is_excepted else ""
+    state = "FAIL" if judged.is_failure else "EXCEPTED" if judged.has_valid_exception else "ok  "
+    exception = f" ({judged.exception_text})" if judged.has_valid_exception else ""
     yield f"{state} {judged.place_text}: {verdict.expectation.description}{exception}"
     yield from (f"     {line}" for line in _failure_lines(judged))
 
@@ -42,7 +42,7 @@ def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
 def verdict_summary(judged: Sequence[JudgedExpectation]) -> str:
     """Return a line such as `2 of 3 expectations hold in Kafka 4.4`."""
     releases = dict.fromkeys(each.verdict.expectation.release for each in judged)
-    excepted = sum(each.is_excepted for each in judged)
+    excepted = sum(each.has_valid_exception for each in judged)
     held = len(judged) - len(failed_expectations(judged)) - excepted
     more = f", {excepted} excepted" if excepted else ""
     return f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}{more}"

@@ -70,12 +70,10 @@ def witness_of_change(
     The default for a prefix is a longer name, which is a better example.
     """
     principal, resource_type = _principal_of_change(change), change.resource_type
-    names: list[str | None] = (
-        [None] if change.names is None else [*_usable_sample_names_of_change(change)]
-    )
+    names: list[str | None] = [None] if change.names is None else [*_usable_names(change)]
     if prefers_short_names:
         names.reverse()
-    for host in one_client_address_per_host(change.hosts, change.except_hosts):
+    for host in client_addresses(change.hosts, change.except_hosts):
         actor = Actor(principal, host)
         for name in names:
             for operation in change.operations:
@@ -102,7 +100,7 @@ def _principal_of_change(change: AccessChange) -> str:
     return next(free, None) or "User:" + "x" * (1 + max(map(len, taken)))
 
 
-def _usable_sample_names_of_change(change: AccessChange) -> list[str]:
+def _usable_names(change: AccessChange) -> list[str]:
     """Return names of the change that clients can use: that of the prefix itself comes second."""
     names = change.names
     assert names is not None, "a change about names"
@@ -122,8 +120,7 @@ def _usable_sample_names_of_change(change: AccessChange) -> list[str]:
         for name in candidates
         if resource_can_exist(change.resource_type, name)
         and not (
-            change.except_names
-            and any(other.contains_name_ignoring_glob(name) for other in change.except_names)
+            change.except_names and any(other.contains_name(name) for other in change.except_names)
         )
     ]
 
@@ -136,21 +133,19 @@ def resource_can_exist(resource_type: ResourceType, name: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 10)  # most changes are from the same few hosts
-def one_client_address_per_host(
-    hosts: tuple[str, ...], except_hosts: tuple[str, ...]
-) -> Sequence[str]:
+def client_addresses(hosts: tuple[str, ...], except_hosts: tuple[str, ...]) -> Sequence[str]:
     """Return addresses from which a change applies: one of each of its hosts, if it has any."""
     places = (*hosts, *except_hosts)
     addresses = []
     for host in sorted(hosts, key=lambda host: (host != WILDCARD, "/" in host)):
         for address in _candidate_addresses(host, places):
-            if java_address(address) == address and _is_at(address, host, places):
+            if java_address(address) == address and _is_in_place(address, host, places):
                 addresses.append(address)
                 break
     return addresses
 
 
-def _is_at(address: str, host: str, places: Iterable[str]) -> bool:
+def _is_in_place(address: str, host: str, places: Iterable[str]) -> bool:
     """Return whether the smallest place around the address is this host."""
     known = tuple(places)
     at = address if address in known else smallest_enclosing_host(address, known)

@@ -60,7 +60,7 @@ class FrameSplitter:
             self._partial_size += data[:at]
             if len(self._partial_size) < _SIZE.size:
                 return len(data)
-            size = self._checked_size(*_SIZE.unpack(self._partial_size))
+            size = self._validate_size(*_SIZE.unpack(self._partial_size))
             if size < 0:
                 return len(data)
             self.arriving_bytes, self._partial_size = size, b""
@@ -80,7 +80,7 @@ class FrameSplitter:
         while at + size_bytes <= end:
             (size,) = _SIZE.unpack_from(data, at)
             if not size_min <= size <= size_max:
-                self._checked_size(size)
+                self._validate_size(size)
                 return
             at += size_bytes
             frame_end = at + size
@@ -93,7 +93,7 @@ class FrameSplitter:
         if self.arriving_bytes < 0:
             self._partial_size += data[at:]
 
-    def _checked_size(self, size: int) -> int:
+    def _validate_size(self, size: int) -> int:
         """Return the size; -1 if it is invalid, which sets `failure`."""
         if self._frame_bytes_min <= size <= self.frame_bytes_max:
             return size

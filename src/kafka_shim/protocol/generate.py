@@ -15,9 +15,9 @@ from kafka_shim.protocol.codec.message_spec import (
     MessageSpec,
     StructSpec,
     VersionRange,
-    class_name_of_side,
     load_message_spec,
     message_module_name,
+    struct_class_name,
 )
 from kafka_shim.protocol.generate_codes import (
     api_key_source,
@@ -91,7 +91,7 @@ def _class_source(struct: StructSpec, message: MessageSpec, common: frozenset[st
 
 def _class_name(struct: StructSpec, message: MessageSpec, common: frozenset[str]) -> str:
     """Return the name of a struct's class: `RequestCursor` if the response has a `Cursor`, too."""
-    return class_name_of_side(struct.name, message.name) if struct.name in common else struct.name
+    return struct_class_name(struct.name, message.name) if struct.name in common else struct.name
 
 
 def _field_line(field: FieldSpec, message: MessageSpec, common: frozenset[str]) -> str:

@@ -44,7 +44,7 @@ class ResponseHeader(msgspec.Struct, gc=False):
     unknown_tags: Tags = ()
 
 
-def is_request_not_sasl_token(header: RequestHeader) -> bool:
+def is_kafka_request(header: RequestHeader) -> bool:
     """Return whether bytes that begin with this header can be a request, not a raw SASL token.
 
     In a token of PLAIN, SCRAM, OAUTHBEARER or GSSAPI, the first two bytes are not an API key, or

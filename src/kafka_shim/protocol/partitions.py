@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import api_name, message_spec_with_checked_version
+from kafka_shim.protocol.codec.catalogue import api_name, message_spec_of_version
 from kafka_shim.protocol.codec.codecs import message_reader
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructSpec
 
@@ -28,7 +28,7 @@ def read_request_partitions(
     return list(
         _iterate_partitions(
             message_reader(name, version)(frame, pos),
-            message_spec_with_checked_version(name, version).top_level_struct,
+            message_spec_of_version(name, version).top_level_struct,
             None,
         )
     )
@@ -36,7 +36,7 @@ def read_request_partitions(
 
 def can_name_partitions(api_key: int, version: int) -> bool:
     """Return whether requests of an API can name a partition."""
-    spec = message_spec_with_checked_version(f"{api_name(api_key)}Request", version)
+    spec = message_spec_of_version(f"{api_name(api_key)}Request", version)
     return any(
         field.element_kind == "int32" and field.name in _FIELDS and field.versions.has(version)
         for struct in (spec.top_level_struct, *spec.structs_inner_first)

@@ -49,11 +49,11 @@ def has_error_codes_of_elements(response: Any) -> bool:
     return any(
         bool(_error_fields(type(item))[1]) or has_error_codes_of_elements(item)
         for name in _error_fields(message_class)[2]
-        for item in _structs(getattr(response, name))
+        for item in _iter_structs(getattr(response, name))
     )
 
 
-def _structs(value: Any) -> Iterator[msgspec.Struct]:
+def _iter_structs(value: Any) -> Iterator[msgspec.Struct]:
     """Yield the messages in the value of a field."""
     for item in value if isinstance(value, list) else (value,):
         if isinstance(item, msgspec.Struct):
@@ -75,7 +75,7 @@ def _add_error_codes_by_name(
         for key in names_around if code else ():
             errors.setdefault(key, set()).add(code)
     for name in inner:
-        for item in _structs(getattr(message, name)):
+        for item in _iter_structs(getattr(message, name)):
             _add_error_codes_by_name(item, names_around, errors)
 
 

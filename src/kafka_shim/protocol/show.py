@@ -11,7 +11,7 @@ import sys
 
 from kafka_shim.protocol.codec.catalogue import (
     message_classes_by_name,
-    message_spec_with_checked_version,
+    message_spec_of_version,
 )
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.codec.reader_source import reader_source
@@ -24,7 +24,7 @@ def codec_source(message_name: str, version: int | None) -> str:
     """Return the source of a message's reader and writer; the newest version when it is None."""
     chosen = load_message_spec(message_name).versions.high if version is None else version
     spec, types = (
-        message_spec_with_checked_version(message_name, chosen),
+        message_spec_of_version(message_name, chosen),
         message_classes_by_name(message_name),
     )
     parts = [

@@ -31,7 +31,7 @@ ENUMS = {
 _STRING_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*')
 
 
-def read_pinned_definitions(path: Path, jar: Jar) -> dict[str, Definition]:
+def read_jar_definitions(path: Path, jar: Jar) -> dict[str, Definition]:
     """Return the definitions that `jar` is pinned for, by message name."""
     definitions = {}
     with zipfile.ZipFile(path) as archive:

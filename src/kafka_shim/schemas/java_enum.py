@@ -26,7 +26,7 @@ _BIPUSH, _SIPUSH, _LDC, _LDC_W, _NEW, _INVOKESPECIAL = 0x10, 0x11, 0x12, 0x13, 0
 _ICONSTS = range(0x02, 0x09)
 
 
-class Instruction(NamedTuple):
+class BytecodeInstruction(NamedTuple):
     """One instruction of a method."""
 
     opcode: int
@@ -106,7 +106,7 @@ class ClassFile:
         return name, attributes
 
 
-def instructions(code: bytes) -> Iterator[Instruction]:
+def instructions(code: bytes) -> Iterator[BytecodeInstruction]:
     """Return the instructions of straight code; a switch is a ValueError."""
     at = 0
     while at < len(code):
@@ -114,7 +114,7 @@ def instructions(code: bytes) -> Iterator[Instruction]:
         if opcode in _SWITCHES_AND_WIDE:
             raise ValueError(f"instruction {opcode:#x} is not expected in an enum's initialiser")
         size = _OPERAND_SIZES.get(opcode, 0)
-        yield Instruction(opcode, code[at + 1 : at + 1 + size])
+        yield BytecodeInstruction(opcode, code[at + 1 : at + 1 + size])
         at += 1 + size
 
 
@@ -134,11 +134,11 @@ def read_enum_codes(raw: bytes) -> dict[str, int]:
             constant[str(name)] = int(code)
             pushed = None
         else:
-            pushed += _pushed_value(parsed, opcode, operand)
+            pushed += _pushed_constants(parsed, opcode, operand)
     return constant
 
 
-def _pushed_value(parsed: ClassFile, opcode: int, operand: bytes) -> list[str | int]:
+def _pushed_constants(parsed: ClassFile, opcode: int, operand: bytes) -> list[str | int]:
     """Return the text or integer that an instruction pushes, in a list; else an empty one."""
     if opcode in _ICONSTS:
         return [opcode - 3]

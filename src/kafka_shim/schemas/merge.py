@@ -56,8 +56,8 @@ def merge_definitions(older: Definition, newer: Definition) -> Definition:
         merged["commonStructs"] = merger.merge_structs(
             older.get("commonStructs", []), newer.get("commonStructs", [])
         )
-    _check_layout(merged, older, only_older)
-    _check_layout(merged, newer, has_newer)
+    _check_same_layout(merged, older, only_older)
+    _check_same_layout(merged, newer, has_newer)
     return merged
 
 
@@ -118,7 +118,7 @@ class _DefinitionMerger:
         return {key: merged[key] for key in sorted(merged, key=order.index)}
 
 
-def _check_layout(merged: Definition, part: Definition, versions: Iterable[int]) -> None:
+def _check_same_layout(merged: Definition, part: Definition, versions: Iterable[int]) -> None:
     for version in versions:
         if list(fields_on_wire(merged, version)) != list(fields_on_wire(part, version)):
             raise ValueError(f"merged `{part['name']}` differs in version {version}")

@@ -20,7 +20,7 @@ from kafka_shim.schemas import schemas_folder
 from kafka_shim.schemas.facts import (
     Definition,
     read_enum_codes_of_jar,
-    read_pinned_definitions,
+    read_jar_definitions,
     render_message_definition,
 )
 from kafka_shim.schemas.merge import merge_definitions
@@ -36,7 +36,7 @@ def definition_file_texts(pins: Pins, jars: list[Path]) -> dict[str, str]:
     """Return the text of every vendored file by its name, from the pinned jars in order."""
     merged: dict[str, Definition] = {}
     for jar, path in zip(pins.jars, jars, strict=True):
-        for name, definition in read_pinned_definitions(path, jar).items():
+        for name, definition in read_jar_definitions(path, jar).items():
             merged[name] = (
                 merge_definitions(merged[name], definition) if name in merged else definition
             )

@@ -190,13 +190,13 @@ def _cache_last_result(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
     """Return `write` with a cache of one result: a repeated message is not encoded again."""
     last: tuple[Any, bytes] = (None, b"")
 
-    def write_once(message: Any) -> bytes:
+    def write_cached(message: Any) -> bytes:
         nonlocal last
         if message is not last[0]:
             last = (message, write(message))
         return last[1]
 
-    return write_once
+    return write_cached
 
 
 def import_handler(key: ApiKey) -> Handler:

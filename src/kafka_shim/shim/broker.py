@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kafka_shim.shim.faults.faults import Faults
     from kafka_shim.shim.observing.change_log import ChangeLog
-    from kafka_shim.shim.observing.mutation_run import DecisionWatch
+    from kafka_shim.shim.observing.mutation_run import BrokerMutationRun
     from kafka_shim.shim.observing.request_history import History
     from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.state.snapshot import Snapshot
@@ -50,7 +50,7 @@ class Broker:
 
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.cluster = Cluster(config, clock or SystemClock())
-        self._decision_watch = self._watch_decisions()
+        self._decision_watch = self._join_mutation_run()
         self.dispatcher = Dispatcher(self.cluster)
         if self.cluster.policy.uses_standard_authorizer:
             self.dispatcher.response_cache = ResponseCache(self.cluster)
@@ -61,14 +61,14 @@ class Broker:
         self._create_initial_state()
         self.started_ms = self.cluster.clock.now_ms()
 
-    def _watch_decisions(self) -> "DecisionWatch | None":
+    def _join_mutation_run(self) -> "BrokerMutationRun | None":
         """Let mutated ACLs decide, if this is a run with them."""
         folder = os.environ.get(MUTATION_RUN)
         if folder is None:
             return None
-        from kafka_shim.shim.observing.mutation_run import DecisionWatch  # noqa: PLC0415 - most brokers have no mutants
+        from kafka_shim.shim.observing.mutation_run import BrokerMutationRun  # noqa: PLC0415 - most brokers have no mutants
 
-        watch = DecisionWatch(folder)
+        watch = BrokerMutationRun(folder)
         watch.attach(self.cluster)
         return watch
 
@@ -123,8 +123,8 @@ class Broker:
         """
         if self.cluster.nodes[node_id].is_alive:
             self._server.close_connections(node_id)  # else requests are served without their state
-            self.cluster.set_alive_brokers(node_id, is_alive=False)
-            await self._server.close_node_reserving_ports(node_id)
+            self.cluster.set_broker_alive(node_id, is_alive=False)
+            await self._server.close_node(node_id)
 
     async def start_node(self, node_id: int, *, on_new_ports: bool = False) -> None:
         """Start a stopped broker on its ports, or on new ones. Raise ConfigError if they are in
@@ -133,7 +133,7 @@ class Broker:
         if self._server.is_node_closed(node_id):
             moved = self.cluster.config.listeners if on_new_ports else ()
             await self._server.reopen_node(node_id, moved=moved)
-            self.cluster.set_alive_brokers(node_id, is_alive=True)
+            self.cluster.set_broker_alive(node_id, is_alive=True)
 
     async def move_to_new_ports(self) -> None:
         """Close all connections, and listen on other free ports; configured ports stay."""
@@ -179,17 +179,17 @@ class Broker:
 
     def restore_snapshot(self, snapshot: "Snapshot") -> None:
         """Restore a snapshot; clients are disconnected, and faults are removed."""
-        from kafka_shim.shim.state.snapshot import restore_snapshot_into_reset_cluster  # noqa: PLC0415 - as above
+        from kafka_shim.shim.state.snapshot import restore_into_cluster  # noqa: PLC0415 - as above
 
         self._clear()
-        restore_snapshot_into_reset_cluster(snapshot, self.cluster)
+        restore_into_cluster(snapshot, self.cluster)
         self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders()
         if self.change_log is not None:
             self.change_log.record_reset("reset to a snapshot")
 
     def _clear(self) -> None:
-        self._server.close_connections_and_reset_quotas()
+        self._server.reset_connections()
         self.faults.remove_all()
         for group in self.cluster.groups:
             group.close()
@@ -197,7 +197,7 @@ class Broker:
         if self._decision_watch is not None:
             self._decision_watch.attach(self.cluster)
         if self.storage is not None:
-            self.storage.observe_reset(self.cluster)
+            self.storage.attach_reset_cluster(self.cluster)
         self.cluster.authentications.clear_but_continue_numbering()
         if self.dispatcher.history is not None:
             self.dispatcher.history.drop_requests_keeping_totals()
@@ -262,7 +262,7 @@ class Broker:
         for name, endpoint in self.cluster.nodes[node_id].endpoints.items():
             yield ListenerAddress(name, _endpoint_text(endpoint))
 
-    def address_texts(self) -> Iterator[str]:
+    def describe_listeners(self) -> Iterator[str]:
         """Yield the bound address of each listener, and its advertised one if different."""
         for node in self.cluster.nodes.values():
             for name, bound in node.bound.items():

@@ -69,7 +69,7 @@ class ListenerConfig(msgspec.Struct, frozen=True):
         return 0 if self.port == 0 else self.port + index
 
     @property
-    def has_any_port(self) -> bool:
+    def has_ephemeral_ports(self) -> bool:
         """Return whether neither the port nor the advertised one is configured."""
         return not (self.port or self.ports_of_brokers or (self.advertised and self.advertised[1]))
 
@@ -185,7 +185,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"two listeners are named `{twice}`: each needs a name of its own")
         for listener in self.listeners:
             listener.check(self.brokers)
-        self._check_that_listeners_share_no_port()
+        self._check_distinct_ports()
 
     @property
     def users_of_any_listener(self) -> dict[str, str]:
@@ -197,7 +197,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         """Return the users who can authenticate on a listener, with their passwords."""
         return passwords_of_listener(listener, self.users, self.listener_users)
 
-    def _check_that_listeners_share_no_port(self) -> None:
+    def _check_distinct_ports(self) -> None:
         taken: dict[tuple[str, int], str] = {}
         for listener in self.listeners:
             for index in range(self.brokers):

@@ -23,7 +23,7 @@ class QueuedTimer:
     def cancel(self) -> None:
         if self.callback is not None:
             self.callback = None  # it may not be due for long
-            self._queue.count_cancelled()
+            self._queue.on_timer_cancelled()
 
 
 class DueCall(NamedTuple):
@@ -66,7 +66,7 @@ class TimerQueue:
             self._cancelled -= 1
         return None
 
-    def count_cancelled(self) -> None:
+    def on_timer_cancelled(self) -> None:
         """Count a cancelled timer; drop all cancelled ones when they are the majority."""
         self._cancelled += 1
         if self._cancelled > max(CANCELLED_MAX, len(self._heap) // 2):

@@ -128,7 +128,7 @@ class KafkaBroker:
         that is enabled. `more` is added to the result. Raise ValueError for a mechanism that is not
         enabled.
         """
-        name = self._first_listener_with_preferred_protocol(user) if listener is None else listener
+        name = self._choose_listener(user) if listener is None else listener
         if name not in self.listeners:
             raise BrokerError(f"unknown listener {name}; expected {', '.join(self.listeners)}")
         protocol = self._settings.security_protocol_of(name)
@@ -138,12 +138,12 @@ class KafkaBroker:
                 raise BrokerError(
                     f"user {user} cannot log in on listener {name}, which is {protocol}"
                 )
-            mechanism = self._mechanism(name, mechanism)
+            mechanism = self._choose_mechanism(name, mechanism)
             login = (mechanism, user, self._passwords.get(user) or self.users.add(user))
         security = ClientSecurity(protocol, login, self._certificates(name, protocol))
         return client_config(style, self.listeners[name], security) | more
 
-    def _mechanism(self, listener: str, mechanism: str | None) -> str:
+    def _choose_mechanism(self, listener: str, mechanism: str | None) -> str:
         """Return an enabled mechanism; raise ValueError for another one, BrokerError if none of
         those that are enabled takes a password.
         """
@@ -160,7 +160,7 @@ class KafkaBroker:
             raise ValueError(unknown_name_message("or disabled mechanism", mechanism, enabled))
         return mechanism
 
-    def _first_listener_with_preferred_protocol(self, user: str | None) -> str:
+    def _choose_listener(self, user: str | None) -> str:
         """Return the first listener that fits. Raise BrokerError if the broker has none."""
         protocols = self._settings.preferred_security_protocols(user)
         for protocol in protocols:
@@ -190,7 +190,7 @@ class KafkaBroker:
             "principal": principal,
             "client_id": client_id,
         }
-        return self._all_pages(RequestRow, "requests", filters, 0)
+        return self._fetch_all_pages(RequestRow, "requests", filters, 0)
 
     def decisions(
         self,
@@ -202,7 +202,7 @@ class KafkaBroker:
     ) -> list[DecisionRow]:
         """Return the decisions; `after`: only of requests with a greater number."""
         query = {"api": api, "principal": principal, **filters}
-        return self._all_pages(DecisionRow, "decisions", query, after)
+        return self._fetch_all_pages(DecisionRow, "decisions", query, after)
 
     def denials(self, *, after: int = 0) -> list[DecisionRow]:
         """Return the denials that Kafka's audit log would have; equal ones once with their `count`:
@@ -234,7 +234,7 @@ class KafkaBroker:
         query = {
             "principal": principal,
             "operation": operation,
-            "resource": _one_resource(resource),
+            "resource": _resource_text(resource),
         }
         check = self._call_control_api("GET", "/denials/check", query=query)
         if not check["denied"]:
@@ -416,7 +416,7 @@ class KafkaBroker:
         if failures:
             raise UnmetFaultError("\n".join(failures))
 
-    def _all_pages(
+    def _fetch_all_pages(
         self, kind: type[_AnyRow], collection: str, filters: Mapping[str, Any], after: int
     ) -> list[_AnyRow]:
         """Return all rows, requested in pages."""
@@ -436,7 +436,7 @@ class KafkaBroker:
         self._passwords.update(passwords)
 
 
-def _one_resource(resource: DeniedResource) -> str:
+def _resource_text(resource: DeniedResource) -> str:
     """Return a text such as `topic:orders`. Raise TypeError if it is not exactly one."""
     known = DeniedResource.__annotations__
     for key in resource:

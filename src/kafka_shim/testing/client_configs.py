@@ -57,8 +57,8 @@ def _java_config(servers: str, security: ClientSecurity) -> dict[str, Any]:
             "sasl.mechanism": mechanism,
             "sasl.jaas.config": (
                 f"org.apache.kafka.common.security.{module}LoginModule required"
-                f' username="{_jaas_value_with_escaped_quotes(user)}"'
-                f' password="{_jaas_value_with_escaped_quotes(password)}";'
+                f' username="{_quote_jaas_value(user)}"'
+                f' password="{_quote_jaas_value(password)}";'
             ),
         }
     if security.certificates is not None:
@@ -79,7 +79,7 @@ def _java_store_config(kind: str, path: Path) -> dict[str, Any]:
     return {f"ssl.{kind}.type": "PEM", f"ssl.{kind}.location": str(path)}
 
 
-def _jaas_value_with_escaped_quotes(text: str) -> str:
+def _quote_jaas_value(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 

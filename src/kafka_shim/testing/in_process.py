@@ -25,7 +25,7 @@ from kafka_shim.shim.settings.trace_storage import storage_of_requested_trace
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.testing.settings import Settings
 from kafka_shim.testing.transport import BrokerError
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 
 
 class InProcessBroker:
@@ -51,7 +51,7 @@ class InProcessBroker:
                 raise
         except ConfigError as error:
             self._temporary.cleanup()
-            raise BrokerError(safe_text(str(error))) from error
+            raise BrokerError(sanitize_message(str(error))) from error
         except BaseException:
             self._temporary.cleanup()
             raise
@@ -79,7 +79,7 @@ class InProcessBroker:
             route, path_parameters = find_route(method, path)
             return await call_route(self._control, route, Call(path_parameters, query, body))
         except ControlError as error:
-            raise BrokerError(safe_text(str(error))) from error
+            raise BrokerError(sanitize_message(str(error))) from error
 
     def _run_on_broker_loop(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MUTATION_RUN = "SHIM_MUTATION_RUN"
 """A variable that is set in a run with mutated ACLs; see `kafka_shim.shim.broker`."""
 
-_IN_USE: "pytest.StashKey[list[_UsedBroker]]" = pytest.StashKey()
+_IN_USE: "pytest.StashKey[list[_BrokerReport]]" = pytest.StashKey()
 """The brokers of a test."""
 
 _WIDE: "pytest.StashKey[dict[str, KafkaBroker]]" = pytest.StashKey()
@@ -172,15 +172,15 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     indirect parameter, a release (`"2.7"`) or a mapping. Each test has other ports, so that clients
     of earlier tests cannot reach it.
     """
-    options = _options_of_markers(request.node) | _options_of_param(request)
+    options = _marker_options(request.node) | _param_options(request)
     with _report_warnings_at_test(request.node):
-        broker = _shared_broker(request.config, options)
+        broker = _get_or_start_broker(request.config, options)
         for marker in request.node.iter_markers("kafka_acls"):
             if not marker.args and not marker.kwargs:
                 raise pytest.UsageError("the marker kafka_acls has no ACL, as in allow='Read'")
             broker.acls.add(*marker.args, **marker.kwargs)
-    _note_obeyed(request.node, "kafka_broker")
-    _note_broker_of_test(request.node, _UsedBroker(broker))
+    _note_obeyed_markers(request.node, "kafka_broker")
+    _attach_broker(request.node, _BrokerReport(broker))
     yield broker
     _check_setup(request.node, broker)
 
@@ -189,8 +189,8 @@ def kafka_broker(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
 def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     """Return a broker for all tests of the session, which only tests themselves reset."""
     with _report_warnings_at_test(request.node):
-        broker = _start_broker(request.config, _options_of_param(request))
-    with _of_several_tests(request, broker):
+        broker = _start_broker(request.config, _param_options(request))
+    with _track_shared_broker(request, broker):
         yield broker
         _check_setup(request.node, broker)
     broker.stop()
@@ -200,8 +200,8 @@ def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroke
 def kafka_broker_module(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     """Return a broker that keeps its state and its ports for all tests of a module."""
     with _report_warnings_at_test(request.node):
-        broker = _shared_broker(request.config, _options_of_param(request), "module")
-    with _of_several_tests(request, broker):
+        broker = _get_or_start_broker(request.config, _param_options(request), "module")
+    with _track_shared_broker(request, broker):
         yield broker
         _check_setup(request.node, broker)
 
@@ -217,11 +217,11 @@ def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFact
 
         def start(**options: "Unpack[Options]") -> "KafkaBroker":
             broker = _start_broker(request.config, options)
-            used = _UsedBroker(broker)
+            used = _BrokerReport(broker)
             started.callback(broker.stop)
             started.callback(used.keep_report)
             started.callback(_check_setup, request.node, broker)
-            _note_broker_of_test(request.node, used)
+            _attach_broker(request.node, used)
             return broker
 
         yield start
@@ -249,7 +249,7 @@ def kafka_cassette(request: pytest.FixtureRequest) -> Iterator["KafkaCassette"]:
     fails the test.
     """
     cassette = request.node.stash[_CASSETTE] = _start_cassette(request)
-    _note_obeyed(request.node, "kafka_cassette")
+    _note_obeyed_markers(request.node, "kafka_cassette")
     yield cassette
     mismatches = cassette.mismatches()
     if mismatches and _CASSETTE in request.node.stash:
@@ -265,14 +265,14 @@ def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
     wide = item.config.stash[_WIDE]
     running = fixtures.intersection(wide)
     for name in running:
-        used = _UsedBroker(wide[name])
+        used = _BrokerReport(wide[name])
         used.skip_previous()
-        _note_broker_of_test(item, used)
+        _attach_broker(item, used)
     try:
         yield
     finally:
         for name in fixtures.intersection(wide) - running:
-            _note_broker_of_test(item, _UsedBroker(wide[name]))
+            _attach_broker(item, _BrokerReport(wide[name]))
 
 
 @pytest.hookimpl(tryfirst=True)  # before -k leaves tests out
@@ -326,7 +326,7 @@ def pytest_runtest_makereport(
     return report
 
 
-class _UsedBroker:
+class _BrokerReport:
     """A broker of a test, and what has been reported of it."""
 
     def __init__(self, broker: "KafkaBroker") -> None:
@@ -396,7 +396,7 @@ def _start_cassette(request: pytest.FixtureRequest) -> "KafkaCassette":
     return KafkaCassette(path, mode=mode, **addresses, **keywords)
 
 
-def _note_obeyed(node: Any, fixture: str) -> None:
+def _note_obeyed_markers(node: Any, fixture: str) -> None:
     node.stash.setdefault(_OBEYED, set()).add(fixture)
 
 
@@ -444,12 +444,12 @@ def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _note_broker_of_test(node: Any, used: _UsedBroker) -> None:
+def _attach_broker(node: Any, used: _BrokerReport) -> None:
     node.stash.setdefault(_IN_USE, []).append(used)
 
 
 @contextmanager
-def _of_several_tests(request: pytest.FixtureRequest, broker: "KafkaBroker") -> Iterator[None]:
+def _track_shared_broker(request: pytest.FixtureRequest, broker: "KafkaBroker") -> Iterator[None]:
     """Let the reports of tests have what each of them did with a broker of a wider scope."""
     brokers, name = request.config.stash[_WIDE], str(request.fixturename)
     brokers[name] = broker
@@ -469,7 +469,7 @@ def _report_warnings_at_test(node: Any) -> Iterator[None]:
         node.warn(each.message)
 
 
-def _options_of_markers(node: Any) -> dict[str, Any]:
+def _marker_options(node: Any) -> dict[str, Any]:
     """Return the keywords of the markers `kafka_broker`; the nearest one takes precedence."""
     options: dict[str, Any] = {}
     for marker in node.iter_markers("kafka_broker"):
@@ -479,14 +479,14 @@ def _options_of_markers(node: Any) -> dict[str, Any]:
     return options
 
 
-def _options_of_param(request: pytest.FixtureRequest) -> dict[str, Any]:
+def _param_options(request: pytest.FixtureRequest) -> dict[str, Any]:
     param = getattr(request, "param", None)
     if isinstance(param, Mapping):
         return dict(param)
     return {} if param is None else {"kafka_version": param}
 
 
-def _shared_broker(
+def _get_or_start_broker(
     config: pytest.Config, options: Mapping[str, Any], scope: str = "function"
 ) -> "KafkaBroker":
     """Return the session's broker of a scope with these settings, reset; a new one if there is

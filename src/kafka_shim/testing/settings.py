@@ -26,7 +26,7 @@ from kafka_shim.testing.options import Options
 from kafka_shim.testing.rule import json_rules
 from kafka_shim.testing.setup_warnings import warn_about_acls_of_file
 from kafka_shim.testing.transport import BrokerError
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 
 SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose
 STARTUP_TIMEOUT_S = 30.0
@@ -49,7 +49,7 @@ class Settings:
         check_option_names(options)
         given_options = {name: value for name, value in options.items() if value is not None}
         self._options: dict[str, Any] = {**_DEFAULTS, **given_options}
-        self._check_types()
+        self._check_list_types()
         self.uses_tls = bool(self._options.get("tls"))
         names = (*LISTENERS, SSL, SASL_SSL) if self.uses_tls else LISTENERS
         self._options.setdefault("listeners", [f"{name}://{HOST}:0" for name in names])
@@ -58,7 +58,7 @@ class Settings:
         state = self._options.get("state")
         self._state_from_file = {} if state is None else _read_state(_absolute_path(state))
 
-    def _check_types(self) -> None:
+    def _check_list_types(self) -> None:
         """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
         for option in options_of_place(Place.KEYWORD):
             name, value = option.key, self._options.get(option.key)
@@ -207,7 +207,7 @@ def _read_state(path: Path) -> dict[str, Any]:
         read_state_file(str(path), "state")
         return dict(load_document(read_text_file(str(path), "state")) or {})
     except ConfigError as error:
-        raise BrokerError(safe_text(str(error))) from error
+        raise BrokerError(sanitize_message(str(error))) from error
 
 
 def _state_as_yaml(content: Mapping[str, Any]) -> str:

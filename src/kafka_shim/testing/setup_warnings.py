@@ -20,7 +20,7 @@ class UnmetFaultError(AssertionError):
 def warn_at_caller(messages: Iterable[str]) -> None:
     """Warn at the line of the test, the first frame outside of this package."""
     for message in messages:
-        warnings.warn(message, SetupWarning, stacklevel=_callers_stack_level())
+        warnings.warn(message, SetupWarning, stacklevel=_outside_stack_level())
 
 
 def warn_about_acls_of_file(
@@ -44,7 +44,7 @@ def warn_about_acls_of_file(
     warn_at_caller(f"{path}, line {line}: {message}" for line, message in messages)
 
 
-def _callers_stack_level() -> int:
+def _outside_stack_level() -> int:
     """Return the stack level, counted from the calling function, of the first frame outside."""
     level = 1
     frame = sys._getframe(1)

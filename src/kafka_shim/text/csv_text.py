@@ -14,11 +14,11 @@ def write_csv(columns: Sequence[str], rows: Iterable[Iterable[object]], stream: 
     control characters are escapes.
     """
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(map(_as_text, columns))
+    writer.writerow(map(_escape_cell, columns))
     for row in rows:
-        writer.writerow(_as_text(cell) if isinstance(cell, str) else cell for cell in row)
+        writer.writerow(_escape_cell(cell) if isinstance(cell, str) else cell for cell in row)
 
 
-def _as_text(cell: str) -> str:
+def _escape_cell(cell: str) -> str:
     text = escaped(cell)
     return f"'{text}" if text.startswith(_FORMULA_BEGINNINGS) else text

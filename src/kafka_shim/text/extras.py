@@ -42,13 +42,13 @@ def install_command(extra: str) -> str:
     """
     from pathlib import Path  # noqa: PLC0415 - as below
 
-    wanted = _packages(extra)
+    wanted = _extra_requirements(extra)
     sources = Path(__file__).resolve().parents[3]
     words = " ".join(f'"{package}"' for package in wanted) if wanted else f'-e "{sources}[{extra}]"'
     return f"{_program(sys.executable)} -m pip install {words}"
 
 
-def _packages(extra: str) -> list[str]:
+def _extra_requirements(extra: str) -> list[str]:
     """Return the requirements of an extra, without markers; none for sources not installed."""
     from importlib import metadata  # noqa: PLC0415 - takes 50 ms, and only errors need it
 
@@ -57,17 +57,21 @@ def _packages(extra: str) -> list[str]:
     except metadata.PackageNotFoundError:
         return []
     parts = (requirement.partition(";") for requirement in found)
-    names = [name.strip() for name, _, marker in parts if f"extra == '{extra}'" in _quoted(marker)]
-    return [package for name in names for package in _packages_of_requirement(name)]
+    names = [
+        name.strip()
+        for name, _, marker in parts
+        if f"extra == '{extra}'" in _with_single_quotes(marker)
+    ]
+    return [package for name in names for package in _expand_requirement(name)]
 
 
-def _packages_of_requirement(requirement: str) -> list[str]:
+def _expand_requirement(requirement: str) -> list[str]:
     """Return a requirement, or the packages of the extra that it names: `kafka-shim[control]`."""
     included = re.fullmatch(r"kafka[-_.]shim\[(\w+)\]", requirement)
-    return [requirement] if included is None else _packages(included[1])
+    return [requirement] if included is None else _extra_requirements(included[1])
 
 
-def _quoted(marker: str) -> str:
+def _with_single_quotes(marker: str) -> str:
     """Return a marker with single quotes: build tools write either."""
     return marker.replace('"', "'")
 

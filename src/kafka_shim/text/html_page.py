@@ -14,7 +14,7 @@ i { color: #777; }
 """
 
 
-def page_start(title: str) -> str:
+def page_start_pattern(title: str) -> str:
     """Return the pattern with which a page of that title begins, for `check_output_file`."""
     return rf"(?si)<!doctype html>.{{0,400}}?<title>{re.escape(escape(title))}"
 

@@ -12,8 +12,8 @@ def json_text(value: Any, indent: int | None = 2) -> str:
     escaped, which does not change the value.
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False)
-    return text if text.isprintable() else _NOT_ASCII.sub(_escaped_unless_printable, text)
+    return text if text.isprintable() else _NOT_ASCII.sub(_escape_unprintable, text)
 
 
-def _escaped_unless_printable(match: re.Match[str]) -> str:
+def _escape_unprintable(match: re.Match[str]) -> str:
     return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]

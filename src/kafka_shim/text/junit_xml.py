@@ -26,7 +26,7 @@ class JunitCase(msgspec.Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
-def junit_start(name: str) -> str:
+def junit_start_pattern(name: str) -> str:
     """Return the pattern with which the report of that name begins, for `check_output_file`."""
     return rf"<\?xml [^>]*>\s*<testsuite name=\"{re.escape(name)}\""
 

@@ -82,7 +82,7 @@ class LogLine(NamedTuple):
         getattr(logger, self.level)(self.event, **self.values)
 
 
-class ImportingThread:
+class StructlogImportThread:
     """Imports structlog in a thread, and then writes the lines of the event loop so far."""
 
     def __init__(self) -> None:
@@ -103,12 +103,12 @@ class ImportingThread:
 
     def _write_lines(self) -> None:
         try:
-            while (line := self._next_line()) is not None:
+            while (line := self._take_line()) is not None:
                 line.write()
         finally:
             self._is_done = True  # also if a line cannot be written
 
-    def _next_line(self) -> LogLine | None:
+    def _take_line(self) -> LogLine | None:
         with self._lock:
             self._is_done = not self._lines
             return self._lines.popleft() if self._lines else None
@@ -119,7 +119,7 @@ def _is_in_event_loop() -> bool:
     return asyncio is not None and asyncio._get_running_loop() is not None
 
 
-_importing_thread: ImportingThread | None = None
+_importing_thread: StructlogImportThread | None = None
 
 
 def _write(line: LogLine) -> None:
@@ -140,7 +140,7 @@ def import_structlog_in_thread() -> None:
     """
     global _importing_thread  # noqa: PLW0603 - the process has one
     if "structlog" not in sys.modules:
-        _importing_thread = ImportingThread()
+        _importing_thread = StructlogImportThread()
 
 
 class NonBlockingHandler(logging.StreamHandler[TextIO]):
@@ -171,7 +171,7 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
             if self._is_stuck:
                 self._queue(line)
                 return
-            rest = _write_returning_rest(self._descriptor, line, wait=False)
+            rest = _write_nonblocking(self._descriptor, line, wait=False)
             if rest:
                 self._is_stuck = True
                 self._waiting.append(rest)
@@ -205,7 +205,7 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
                     self._condition.notify_all()
                     return
                 line = self._waiting.popleft()
-            _write_returning_rest(self._descriptor, line, wait=True)
+            _write_nonblocking(self._descriptor, line, wait=True)
 
 
 def _pollable_descriptor(stream: TextIO) -> int | None:
@@ -219,7 +219,7 @@ def _pollable_descriptor(stream: TextIO) -> int | None:
         return None
 
 
-def _write_returning_rest(descriptor: int, data: bytes, *, wait: bool) -> bytes:
+def _write_nonblocking(descriptor: int, data: bytes, *, wait: bool) -> bytes:
     """Write data; return what is left if that would have to wait, which `wait` allows.
 
     A pipe that is ready takes PIPE_BUF bytes. If its reader has gone, the data is lost.

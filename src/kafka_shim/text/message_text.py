@@ -17,39 +17,39 @@ _WITH_ES: Final = ("s", "ch")
 
 
 def _truncate_quoted_value(match: re.Match[str]) -> str:
-    return f"`{_shortened(match[1])}`"
+    return f"`{_truncate(match[1])}`"
 
 
 def _truncate_word(match: re.Match[str]) -> str:
-    return _shortened(match[0])
+    return _truncate(match[0])
 
 
-def _shortened(text: str) -> str:
+def _truncate(text: str) -> str:
     is_path = "://" not in text and re.search(_PATH, text[:VALUE_MAX]) is not None
     length = PATH_MAX if is_path else VALUE_MAX
     return text if len(text) <= length else f"{text[:length]}…"
 
 
-def safe_text(text: str) -> str:
+def sanitize_message(text: str) -> str:
     """Return a message with long values cut, and with control characters, line breaks and
     surrogates escaped.
     """
     return escaped(re.sub(_WORD, _truncate_word, re.sub(_VALUE, _truncate_quoted_value, text)))
 
 
-def safe_result_line(text: str) -> str:
+def sanitize_result_line(text: str) -> str:
     """Return a line of a result, which may name what has a long name: only words beyond the
     longest name of a topic are cut.
     """
     return escaped(re.sub(_RESULT_WORD, r"\1…", text) if len(text) > PATH_MAX else text)
 
 
-def text_of_escaped_result_lines(lines: Iterable[str]) -> str:
+def sanitize_result_lines(lines: Iterable[str]) -> str:
     """Return lines of a result as one text, each as the function above returns it."""
     listed = list(lines)
     if "".join(listed).isprintable() and max(map(len, listed), default=0) <= PATH_MAX:
         return "\n".join(listed)  # as mostly: no line changes
-    return "\n".join(map(safe_result_line, listed))
+    return "\n".join(map(sanitize_result_line, listed))
 
 
 def escaped(text: str) -> str:

@@ -6,7 +6,7 @@ _WORD_MIN = 3
 """Shorter words differ on purpose, as in topic-a and topic-b."""
 
 
-def misspelt_name(name: str, known: Iterable[str]) -> str | None:
+def suggest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that `name` seems to be meant for; None if it is known itself.
 
     A misspelling differs in case only, or in one letter that is missing, added, wrong, or swapped
@@ -22,16 +22,16 @@ def _is_misspelling(name: str, known: str) -> bool:
     written, meant = name.casefold(), known.casefold()
     if written == meant:
         return True
-    start = _common_length(written, meant)
-    end = _common_length(written[start:][::-1], meant[start:][::-1])
+    start = _common_prefix_length(written, meant)
+    end = _common_prefix_length(written[start:][::-1], meant[start:][::-1])
     first, second = (text[start : len(text) - end] for text in (written, meant))
     is_one_slip = max(len(first), len(second)) == 1 or (len(first) == 2 and first == second[::-1])
-    letters = _letters_next_to(meant, start, len(meant) - end)
+    letters = _adjacent_letter_count(meant, start, len(meant) - end)
     has_digit = any(letter.isdigit() for letter in first + second)
     return is_one_slip and not has_digit and letters >= _WORD_MIN
 
 
-def _common_length(first: str, second: str) -> int:
+def _common_prefix_length(first: str, second: str) -> int:
     """Return the length of the common beginning."""
     pairs = zip(first, second, strict=False)
     return next(
@@ -39,7 +39,7 @@ def _common_length(first: str, second: str) -> int:
     )
 
 
-def _letters_next_to(text: str, start: int, end: int) -> int:
+def _adjacent_letter_count(text: str, start: int, end: int) -> int:
     """Return the number of letters that follow one another before and after a part of a text."""
     before, after = text[:start][::-1], text[end:]
     return sum(

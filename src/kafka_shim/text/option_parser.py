@@ -42,7 +42,7 @@ class SuggestingArgumentParser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"unknown value `{value}`{hint}")
 
 
-def text_of_parser_error(message: str) -> str:
+def rewrite_parser_error(message: str) -> str:
     """Return argparse's text in the form of the other errors."""
     text = message.removeprefix("argument ")
     if missing := _MISSING.fullmatch(text):

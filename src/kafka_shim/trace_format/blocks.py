@@ -81,7 +81,7 @@ class NewerFormatError(BlockError):
     """The block was written by a newer release, in a format that this one cannot read."""
 
 
-def split_body(body: BlockBody) -> Iterator[BlockBody]:
+def split_into_blocks(body: BlockBody) -> Iterator[BlockBody]:
     """Yield the body as bodies of about BLOCK_BYTES, so that damage costs no more than that.
 
     An entry that is larger is a block of its own.
@@ -91,14 +91,14 @@ def split_body(body: BlockBody) -> Iterator[BlockBody]:
     for entry in body.entries:
         entry_bytes = len(entry.frame) if isinstance(entry, Request | Response) else 0
         if entries and size + entry_bytes > BLOCK_BYTES:
-            yield _with_entries(body, entries)
+            yield _body_with_entries(body, entries)
             entries, size = [], 0
         entries.append(entry)
         size += entry_bytes
-    yield body if len(entries) == len(body.entries) else _with_entries(body, entries)
+    yield body if len(entries) == len(body.entries) else _body_with_entries(body, entries)
 
 
-def _with_entries(body: BlockBody, entries: list[Entry]) -> BlockBody:
+def _body_with_entries(body: BlockBody, entries: list[Entry]) -> BlockBody:
     numbers = {entry.connection for entry in entries}
     connections = [row for row in body.connections if row.number in numbers]
     return BlockBody(connections, entries, body.masks)

@@ -26,6 +26,6 @@ def decode_response(api_key: int, version: int, frame: bytes) -> Any:
         return None
 
 
-def read_response_or_none(entry: Response) -> Any:
+def decode_response_entry(entry: Response) -> Any:
     """Return the message; None if it cannot be read."""
     return decode_response(entry.api_key, entry.api_version, entry.frame)

@@ -25,7 +25,7 @@ from kafka_shim.trace_format.blocks import (
     encode_index,
     has_newer_version,
     read_block_header,
-    split_body,
+    split_into_blocks,
 )
 from kafka_shim.trace_format.entries import BlockBody
 
@@ -112,12 +112,12 @@ def is_closed_segment(path: Path) -> bool:
     """Return whether a segment ends with its index, which its writer adds when it closes it."""
     ends_with_index = False
 
-    def note_kind(header: BlockHeader) -> bool:
+    def on_header(header: BlockHeader) -> bool:
         nonlocal ends_with_index
         ends_with_index = header.is_index
         return False  # the content is not needed
 
-    for _ in read_segment(path, selects_block=note_kind):
+    for _ in read_segment(path, selects_block=on_header):
         ends_with_index = False  # damage
     return ends_with_index
 
@@ -194,7 +194,7 @@ def _read_blocks(
             else:  # its bytes are released before a reader of many segments goes on to another
                 content = decode_entry_block_body(header, data[body])
                 if end - released >= released_bytes:
-                    released = _release_pages(data, released, end)
+                    released = _drop_mapped_pages(data, released, end)
                 yield Block(str(path), position, header, content)
             position = end
         except BlockError as error:
@@ -205,7 +205,7 @@ def _read_blocks(
             position = following
 
 
-def _release_pages(data: mmap, start: int, end: int) -> int:
+def _drop_mapped_pages(data: mmap, start: int, end: int) -> int:
     """Release the whole pages from `start` to `end`, and return where they end.
 
     Otherwise they count as memory of the process until the file is closed.
@@ -298,17 +298,17 @@ class SegmentWriter:
 
         OSError if the disk is full; then nothing of the block is written.
         """
-        return sum(map(self._write_block, split_body(body)))
+        return sum(map(self._write_block, split_into_blocks(body)))
 
     def _write_block(self, body: BlockBody) -> int:
         block = encode_block(body, self._compression)
-        self._append(block)
+        self._append_atomically(block)
         self._blocks.append((self._position, read_block_header(block)))
         self._position += len(block)
         if len(self._blocks) == 1:
             self._delete_oldest_excess_segment()
         if self._position >= self._segment_bytes:
-            self._finish()
+            self._write_index()
             self._number += 1
             self._file = self._open_next_segment()
         return len(block)
@@ -318,7 +318,7 @@ class SegmentWriter:
         if self._file.closed:
             return
         if self._blocks:
-            self._finish()
+            self._write_index()
         else:
             self._file.close()
             self.current_segment_path.unlink()
@@ -328,7 +328,7 @@ class SegmentWriter:
         self._position = 0
         return FileIO(self.current_segment_path, "xb", opener=_open_for_owner_only)
 
-    def _append(self, data: bytes) -> None:
+    def _append_atomically(self, data: bytes) -> None:
         """Write all or nothing: on a full disk, the written part is removed again."""
         rest = memoryview(data)
         try:
@@ -340,9 +340,9 @@ class SegmentWriter:
                 self._file.truncate()
             raise
 
-    def _finish(self) -> None:
+    def _write_index(self) -> None:
         try:
-            self._append(encode_index(self._blocks))
+            self._append_atomically(encode_index(self._blocks))
         finally:
             self._file.close()
 

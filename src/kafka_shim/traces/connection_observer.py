@@ -11,7 +11,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import (
     RequestHeader,
-    is_request_not_sasl_token,
+    is_kafka_request,
     read_request_header,
 )
 from kafka_shim.protocol.response_frames import read_response_with_version
@@ -69,7 +69,7 @@ class ObservedConnection:
             header, at = read_request_header(frame)
         except ProtocolError:
             return  # the broker will close the connection over it
-        if not is_request_not_sasl_token(header):
+        if not is_kafka_request(header):
             self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
             return  # it may be a raw SASL token with a password
         sequence = self._observer.record_request(self._session, header, frame)

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kafka_shim.authorizer.access_plan import AccessPlan, access_plan
-from kafka_shim.authorizer.evidence import TopicKnowledge, evidence_from_response
+from kafka_shim.authorizer.access_plan import RequestAccessNeeds, access_plan
+from kafka_shim.authorizer.evidence import ExternalTopicFacts, evidence_from_response
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 
 _Key = tuple[int, int]
 """The writer's number of a connection, and the request's on it."""
@@ -29,7 +29,7 @@ class DerivedDenials:
 
     def __init__(self, release: str = RELEASES[-1]) -> None:
         self._release = release
-        self._plans: dict[_Key, AccessPlan] = {}
+        self._plans: dict[_Key, RequestAccessNeeds] = {}
         self._names: dict[bytes, str] = {}
 
     def plan_request(self, connection: int, entry: Request) -> None:
@@ -41,14 +41,12 @@ class DerivedDenials:
         if plan.needs:
             self._plans[connection, entry.sequence] = plan
 
-    def denials_in_response_of_planned_request(
-        self, connection: int, entry: Response
-    ) -> Iterator[Denial]:
+    def find_denials(self, connection: int, entry: Response) -> Iterator[Denial]:
         """Yield the denials that a response shows."""
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:
             return
-        message = read_response_or_none(entry)
+        message = decode_response_entry(entry)
         if message is None:
             return
         if entry.api_key in NAMING_APIS:
@@ -56,7 +54,7 @@ class DerivedDenials:
         if plan is None:
             return
         key, version = entry.api_key, entry.api_version
-        topic_knowledge = TopicKnowledge(self._names)
+        topic_knowledge = ExternalTopicFacts(self._names)
         evidence = evidence_from_response(
             key, version, plan, message, release=self._release, topics=topic_knowledge
         )

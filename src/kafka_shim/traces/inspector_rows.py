@@ -11,8 +11,8 @@ from kafka_shim.authorizer.remedy import (
     CheckedAction,
     Remedy,
     RequiredAccess,
+    side_effects_of_steps,
     steps_to_allow,
-    what_else_steps_open,
 )
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats.rule_lines import acl_line
@@ -53,13 +53,13 @@ class InspectorRows:
     def _add_row(self, row: dict[str, Any]) -> None:
         key = (row["node_id"], row["connection"], row["sequence"])
         if row["entry"] == "request":
-            self._add_request_or_count_left_out(key, row)
+            self._add_limited_request(key, row)
         elif row["entry"] == "response" and key in self._open_requests:
             self._add_response(self._open_requests[key], row)
         elif row["entry"] == "access":
             self._add_decision(self._open_requests.get(key), row)
 
-    def _add_request_or_count_left_out(self, key: _Key, row: dict[str, Any]) -> None:
+    def _add_limited_request(self, key: _Key, row: dict[str, Any]) -> None:
         if self.last >= REQUESTS_MAX:
             self.left_out += 1
             return
@@ -76,7 +76,7 @@ class InspectorRows:
 
     def _add_request(self, row: dict[str, Any]) -> dict[str, Any]:
         """Add a request with the next number; return what the list of requests has of it."""
-        request = self._next_number_with_common_fields(row)
+        request = self._number_row(row)
         for name in "correlation_id", "connection", "node_id", "request":
             request[name] = row.get(name)
         request |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
@@ -115,7 +115,7 @@ class InspectorRows:
             return
         names = ("operation", "resource_type", "resource_name", "allowed", "rule", "count")
         head = (
-            self._next_number_with_common_fields(row)
+            self._number_row(row)
             if request is None
             else {name: request[name] for name in _REQUEST_FIELDS}
         )
@@ -123,10 +123,10 @@ class InspectorRows:
             head
             | {name: row[name] for name in names}
             | {"would_allow": None, "logged": True}
-            | self._reason_fields_collecting_acl(row["rule"])
+            | self._reason_fields(row["rule"])
         )
 
-    def _reason_fields_collecting_acl(self, rule: str) -> dict[str, str]:
+    def _reason_fields(self, rule: str) -> dict[str, str]:
         """Return the reason of a decision in the words of the live page."""
         acl, reason = parse_acl_rule(rule), parse_reason_rule(rule)
         if acl is not None:
@@ -162,10 +162,10 @@ class InspectorRows:
         if not steps:
             return None
         remedy = Remedy.from_steps(steps, complete=False)
-        advice = "; ".join(what_else_steps_open(authorizer, steps, accesses))
+        advice = "; ".join(side_effects_of_steps(authorizer, steps, accesses))
         return remedy_json(msgspec.structs.replace(remedy, advice=advice))
 
-    def _next_number_with_common_fields(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _number_row(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1
         numbered = {"number": self.last, "api": row["api"] or "unknown", "version": row["version"]}
         return numbered | {name: row[name] for name in _HEAD} | {"client_id": row.get("client_id")}

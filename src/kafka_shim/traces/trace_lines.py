@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
-from kafka_shim.policy.formats.trace_rule import rule_text_as_line
+from kafka_shim.policy.formats.trace_rule import readable_rule
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.text.message_text import escaped
 
@@ -35,7 +35,7 @@ def _entry_text(row: dict[str, Any]) -> str:
         outcome = "allowed" if row["allowed"] else "denied"
         resource = f"{row['resource_type']}:{row['resource_name']}"
         times = f" x{row['count']}" if row["count"] > 1 else ""
-        rule = rule_text_as_line(row["rule"])
+        rule = readable_rule(row["rule"])
         return f"{outcome} {row['operation']} {resource}{times} for {api} by {rule}"
     return f"{_ARROWS[kind]} {api} {_errors_text(row)}{_message_text(row, kind)}"
 

@@ -70,9 +70,7 @@ def _derived_rows(
     if isinstance(entry, Request):
         derived.plan_request(connection.writer_connection, entry)
     elif isinstance(entry, Response):
-        for action, alternatives in derived.denials_in_response_of_planned_request(
-            connection.writer_connection, entry
-        ):
+        for action, alternatives in derived.find_denials(connection.writer_connection, entry):
             others = " or ".join(other.operation.name for other in alternatives)
             yield _access_fields(
                 Access(

@@ -7,7 +7,7 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.explaining.api_explanation import (
     Caller,
-    RequirementOutcome,
+    RequirementDecision,
     explain_api_checks,
 )
 from kafka_shim.authorizer.model import Acl, Actor
@@ -25,7 +25,7 @@ from kafka_shim.protocol.enums import (
 )
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.request.access import Access
-from kafka_shim.shim.state.authorization import AuthorizationPolicy
+from kafka_shim.shim.state.authorization import ClusterAuthorization
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
@@ -42,7 +42,7 @@ def ask(
     acls: Sequence[Acl] = (),
     release: str = NEWEST,
     version: int | None = None,
-) -> dict[str, RequirementOutcome]:
+) -> dict[str, RequirementDecision]:
     caller = Caller(StandardAuthorizer(store=AclStore(acls)), Actor("User:a", "127.0.0.1"))
     version = served_versions(release)[api][1] if version is None else version
     outcomes = explain_api_checks(caller, api, version, release, names)
@@ -181,7 +181,7 @@ ENTRIES = st.lists(
 def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None:
     """The handlers check each row and name with `Access`."""
     authorizer = StandardAuthorizer(store=AclStore(acls), rules=acl_rules_of_release(release))
-    policy = AuthorizationPolicy(release, authorizer, acl_rules_of_release(release))
+    policy = ClusterAuthorization(release, authorizer, acl_rules_of_release(release))
     caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
     names = {kind: ["x"] for kind in KINDS} | {CLUSTER: [CLUSTER_NAME]}
     for api, (_, high) in served_versions(release).items():

@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.explaining.who_can import (
     AllowedPrincipal,
-    PrincipalDeniedDespiteAllow,
+    DeniedPrincipal,
     WhoCanResult,
     who_can,
 )
@@ -58,16 +58,14 @@ def test_literal_and_prefixed_acls_are_both_listed() -> None:
 
 def test_a_denied_principal_is_listed_separately() -> None:
     deny = acl("User:a", DENY)
-    assert ask(acl("User:a"), deny) == WhoCanResult(
-        (), (PrincipalDeniedDespiteAllow("User:a", (deny,)),)
-    )
+    assert ask(acl("User:a"), deny) == WhoCanResult((), (DeniedPrincipal("User:a", (deny,)),))
     assert ask(deny) == WhoCanResult((), ())
 
 
 def test_everyone_is_listed_except_a_denied_principal() -> None:
     everyone, deny = acl(ANY_USER), acl("User:a", DENY, operation=Operation.ALL)
     response = ask(everyone, deny, acl("User:b"), acl("User:c", operation=Operation.WRITE))
-    assert response.denied_principals == (PrincipalDeniedDespiteAllow("User:a", (deny,)),)
+    assert response.denied_principals == (DeniedPrincipal("User:a", (deny,)),)
     by_name = {found.principal: found for found in response.allowed_principals}
     assert set(by_name) == {"User:b", ANY_USER}  # WRITE of User:c does not allow READ
     assert by_name[ANY_USER] == right(ANY_USER, everyone)
@@ -78,8 +76,8 @@ def test_a_deny_for_everyone_beats_all() -> None:
     response = ask(acl("User:a"), acl(ANY_USER), deny)
     assert response.allowed_principals == ()
     assert response.denied_principals == (
-        PrincipalDeniedDespiteAllow("User:a", (deny,)),
-        PrincipalDeniedDespiteAllow(ANY_USER, (deny,)),
+        DeniedPrincipal("User:a", (deny,)),
+        DeniedPrincipal(ANY_USER, (deny,)),
     )
 
 

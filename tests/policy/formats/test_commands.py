@@ -5,7 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import detect_format, parse_acls_with_lines
-from kafka_shim.policy.formats.kafka_commands import parse_readable_commands
+from kafka_shim.policy.formats.kafka_commands import parse_known_commands
 from kafka_shim.policy.formats.shell_words import MARK
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from tests.policy.formats.samples import refusal, rules
@@ -169,7 +169,7 @@ LOOP = "\nfor topic in orders bills; do\n  {} --topic $topic\ndone\n"
 )
 def test_what_is_not_evaluated_is_named_with_its_line(script: str, line: int, reason: str) -> None:
     text = f"{script}\n" if "\n" in script else script
-    acls, errors = parse_readable_commands(f"{text}\n")
+    acls, errors = parse_known_commands(f"{text}\n")
     assert [error.line for error in errors if reason in error.message] == [line]
     assert all(format_acl_rule(acl) == ORDERS for acl, _ in acls)
     assert reason in refusal(script, "commands")
@@ -214,13 +214,13 @@ def test_what_changes_no_acls_is_ignored(line: str) -> None:
     ],
 )
 def test_expansions_and_nesting_end(script: str) -> None:
-    acls, errors = parse_readable_commands(script)
+    acls, errors = parse_known_commands(script)
     assert acls == []
     assert errors
 
 
 def test_the_rest_of_a_script_is_read() -> None:
-    acls, errors = parse_readable_commands(LOOP.format(READ) + READ_ORDERS)
+    acls, errors = parse_known_commands(LOOP.format(READ) + READ_ORDERS)
     assert [(format_acl_rule(acl), line) for acl, line in acls] == [(ORDERS, 5)]
     assert [error.line for error in errors] == [3]
 
@@ -313,7 +313,7 @@ def test_commands_in_yaml_have_the_lines_of_the_file() -> None:
     ],
 )
 def test_conditions_and_templates_in_yaml_are_named(text: str, line: int, reason: str) -> None:
-    _, errors = parse_readable_commands(text)
+    _, errors = parse_known_commands(text)
     assert [error.line for error in errors] == [line]
     assert reason in errors[0].message
 
@@ -353,7 +353,7 @@ PIECES = (
 @settings(deadline=None)  # no deadline: the machine may be busy
 @given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_any_text_is_read_or_rejected(script: str) -> None:
-    acls, errors = parse_readable_commands(script)
+    acls, errors = parse_known_commands(script)
     assert len(acls) <= script.count(READ_ORDERS)
     assert not any(MARK in format_acl_rule(acl) for acl, _ in acls)
     assert all(error.message for error in errors)

@@ -10,7 +10,7 @@ from kafka_shim.policy.formats import (
     resources_without_acls,
 )
 from kafka_shim.policy.formats.files_without_acls import (
-    describe_other_file,
+    describe_foreign_file,
 )
 from tests.policy.formats.samples import refusal
 
@@ -85,7 +85,7 @@ resource "kafka_acl" "a" {
     ],
 )
 def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None:
-    assert describe_other_file(text, name) == said
+    assert describe_foreign_file(text, name) == said
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None
     ],
 )
 def test_files_that_may_have_acls_are_not_ignored(name: str, text: str) -> None:
-    assert describe_other_file(text, name) is None
+    assert describe_foreign_file(text, name) is None
 
 
 def test_resources_of_other_kinds_beside_acls() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.hcl import terraform_resource_name_for_acl
+from kafka_shim.policy.formats.hcl import terraform_resource_name
 from kafka_shim.protocol.enums import Operation, PatternType, Permission
 from tests.policy.formats.samples import acls_of, refusal, rules
 from tests.support.acls import make_acl
@@ -77,24 +77,21 @@ def test_an_invalid_value_is_reported_with_its_line() -> None:
 
 @given(acls_of(st.sampled_from(["a", "a_b", "a-b", "a.b", "A", "*", "1", "from", "topic_a"])))
 def test_a_resource_is_called_after_its_acl_alone(acls: list[Acl]) -> None:
-    names = {terraform_resource_name_for_acl(acl) for acl in acls}
+    names = {terraform_resource_name(acl) for acl in acls}
     assert len(names) == len(acls)
     assert all(re.fullmatch(r"[a-z][\w-]*", name) for name in names)
 
 
 def test_names_of_resources_are_readable() -> None:
     acl = make_acl(Operation.READ, "orders_eu")
-    assert terraform_resource_name_for_acl(acl) == "allow_alice_read_topic_orders_eu"
-    assert terraform_resource_name_for_acl(
-        replace(acl, pattern_type=PatternType.PREFIXED)
-    ).endswith("_topics_orders_eu")
+    assert terraform_resource_name(acl) == "allow_alice_read_topic_orders_eu"
+    assert terraform_resource_name(replace(acl, pattern_type=PatternType.PREFIXED)).endswith(
+        "_topics_orders_eu"
+    )
     assert (
-        terraform_resource_name_for_acl(replace(acl, resource_name="*"))
-        == "allow_alice_read_every-topic"
+        terraform_resource_name(replace(acl, resource_name="*")) == "allow_alice_read_every-topic"
     )
-    host = terraform_resource_name_for_acl(
-        replace(acl, permission=Permission.DENY, host="10.0.0.1")
-    )
+    host = terraform_resource_name(replace(acl, permission=Permission.DENY, host="10.0.0.1"))
     assert re.fullmatch(r"deny_alice_read_topic_orders_eu_from_10_0_0_1_[0-9a-f]{6}", host)
 
 

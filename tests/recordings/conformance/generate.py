@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
@@ -95,7 +95,7 @@ def step(draw: Draw, key: ApiKey, version: int, number: int) -> Step:
     draw.user = ADMIN if draw.chance(_ADMIN_SHARE) else draw.pick(*USERS)
     for _ in range(100):
         asked = TEMPLATES[key](draw, version)
-        fit_to_version(asked.request, version)
+        reset_unsupported_fields(asked.request, version)
         if is_writable(asked.request, version):
             break
     else:

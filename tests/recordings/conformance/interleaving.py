@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
@@ -197,7 +197,12 @@ class _Interleaving:
 
     def _admin(self, api: ApiKey, request: msgspec.Struct) -> Step:
         version = self._draw.number(*self._draw.versions[api])
-        return Step(ADMIN, api.wire_name, version, generate.plain(fit_to_version(request, version)))
+        return Step(
+            ADMIN,
+            api.wire_name,
+            version,
+            generate.plain(reset_unsupported_fields(request, version)),
+        )
 
 
 def _resources(request: Any, names: dict[bytes, str]) -> Iterator[tuple[ResourceType, str]]:

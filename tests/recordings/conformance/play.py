@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.conformance.vectors.generated_values import fill_generated_values
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey
@@ -178,7 +178,7 @@ class Play:
         name = f"{step.api}Request"
         request = msgspec.convert(step.request, message_classes_by_name(name)[name])
         fill_generated_values(request, step.takes, self._responses, self._ids)
-        return fit_to_version(request, step.version)
+        return reset_unsupported_fields(request, step.version)
 
     def _settled(self, step: Step, request: Any) -> Any:
         response: Any = None

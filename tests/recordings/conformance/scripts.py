@@ -7,7 +7,7 @@ few random requests. Most users have nearly all permissions until an ACL denies 
 from collections.abc import Callable
 from typing import Any, Final
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -138,12 +138,14 @@ def _acl_change(draw: Draw) -> Step:
         )
         request = DeleteAclsRequest(filters=[chosen])
     version = draw.number(*draw.versions[api])
-    return Step(ADMIN, api.wire_name, version, generate.plain(fit_to_version(request, version)))
+    return Step(
+        ADMIN, api.wire_name, version, generate.plain(reset_unsupported_fields(request, version))
+    )
 
 
 def story_step(teller: Teller, move: Move) -> Step:
     version = teller.version(move.api) if move.version == ANY_VERSION else move.version
-    request = fit_to_version(move.request, version)
+    request = reset_unsupported_fields(move.request, version)
     assert generate.is_writable(request, version), (move.api, version, request)
     return Step(
         user=move.user or teller.user,

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, Protocol
 
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey
 
@@ -65,7 +65,7 @@ def ask(
 def ask_root(peer: Peer, api: ApiKey, request: Any, at_most: int = 99) -> Any:
     """Send a request as the administrator in the newest version; return the response."""
     version = min(at_most, versions(peer.release, api)[-1])
-    response = ask(peer, ROOT, api, version, fit_to_version(request, version))
+    response = ask(peer, ROOT, api, version, reset_unsupported_fields(request, version))
     assert not isinstance(response, str), f"{api.wire_name} of the administrator: {response}"
     return response
 

@@ -60,12 +60,12 @@ def delete(peer: Peer, names: Sequence[str]) -> None:
         )
 
 
-def until(peer: Peer, look: Callable[[], Any], is_good: Callable[[Any], bool]) -> Any:
+def until(peer: Peer, look: Callable[[], Any], is_passing: Callable[[Any], bool]) -> Any:
     """Repeat a request until its result is good, for which a real broker needs a moment."""
     found: Any = None
     for _ in range(TRIALS):
         found = look()
-        if is_good(found):
+        if is_passing(found):
             return found
         peer.pause(TRIAL_MS)
     raise AssertionError(found)

@@ -301,7 +301,7 @@ def _altered(play: Play, changes: list[RequestEntryData]) -> Any:
 
 
 def _quota(
-    entity: list[tuple[str, str | None]], keys: Sequence[str], *, remove: bool = False
+    entity: Sequence[tuple[str, str | None]], keys: Sequence[str], *, remove: bool = False
 ) -> RequestEntryData:
     return RequestEntryData(
         entity=[RequestEntityData(kind, name) for kind, name in entity],

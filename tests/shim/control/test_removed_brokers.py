@@ -40,7 +40,7 @@ async def brokers() -> AsyncIterator[BrokerRegistry]:
 
 
 def cluster_of(brokers: BrokerRegistry, row: dict[str, Any]) -> Any:
-    return brokers._running_or_404(row["id"]).broker.cluster
+    return brokers._running_broker_or_404(row["id"]).broker.cluster
 
 
 def consume(servers: str) -> Consumer:
@@ -100,7 +100,7 @@ async def test_a_client_that_reads_nothing_does_not_prevent_the_removal(
     _, writer = await asyncio.open_connection(
         *split(made["bootstrap_servers"]["PLAINTEXT"]), limit=1
     )
-    broker = brokers._running_or_404(made["id"]).broker
+    broker = brokers._running_broker_or_404(made["id"]).broker
     flood = asyncio.create_task(_flood(writer))
     await _until(lambda: flood.done() or _is_stuck(broker))
     await brokers.remove_broker(made["id"])

@@ -140,7 +140,7 @@ def test_reading_through_the_control_api_does_not_end_caching() -> None:
 
 def test_during_a_change_responses_are_neither_cached_nor_taken_from_the_cache() -> None:
     stage = KeepingStage()
-    with stage.cluster.state_version.change_in_progress_counted_at_end():
+    with stage.cluster.state_version.changing():
         stage.thrice()
     assert stage.kept.hits == 0
     stage.thrice()

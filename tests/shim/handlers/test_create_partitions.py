@@ -112,7 +112,7 @@ def test_kraft_assigns_replicas_to_stopped_brokers_if_others_are_too_few(
 ) -> None:
     stage = Stage(release, brokers=3)
     stage.cluster.topics.create_topic("a", [[1, 2, 3]], {})
-    stage.cluster.set_alive_brokers(2, is_alive=False)
+    stage.cluster.set_broker_alive(2, is_alive=False)
     assert ask(stage, wish("a", 3)) == {"a": error}
     for partition in stage.found("a").partitions[1:]:
         assert (sorted(partition.replicas), partition.replicas[2]) == ([1, 2, 3], 2)

@@ -182,7 +182,7 @@ def test_replica_assignments_are_validated(replicas: dict[int, list[int]], error
 
 def test_a_stopped_broker_becomes_the_last_replica_only_if_others_are_too_few() -> None:
     stage = Stage(brokers=3)
-    stage.cluster.set_alive_brokers(1, is_alive=False)
+    stage.cluster.set_broker_alive(1, is_alive=False)
     assert outcome(ask(stage, topic("t", 6, 3), topic("u", 6, 2), topic("v", 1, 4))) == {
         "t": 0,
         "u": 0,

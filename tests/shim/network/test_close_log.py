@@ -66,7 +66,7 @@ def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
             f"10.1.{number // 250}.{number % 250}", 1, "SASL", "x", "User:ANONYMOUS"
         )
     assert len(lines(capsys)) < 1010
-    assert len(close_log._counts) < 1010
+    assert len(close_log._object_counts) < 1010
 
 
 @pytest.mark.asyncio

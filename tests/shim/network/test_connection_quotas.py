@@ -135,10 +135,10 @@ async def test_changed_limits_apply_to_existing_connections() -> None:
             assert await is_responded(wire)
             clock.advance(1)
         broker.cluster.configs.all_brokers["max.connections"] = "2"
-        broker._server._apply_limits_periodically()
+        broker._server._enforce_limits_periodically()
         assert await first.is_closed()
         broker.cluster.configs.all_brokers["max.connections"] = "4"
-        broker._server._apply_limits_periodically()
+        broker._server._enforce_limits_periodically()
         assert await is_responded(late)
 
 
@@ -178,7 +178,7 @@ async def test_a_connection_that_does_not_log_in_in_time_is_closed() -> None:
         handshake = SaslHandshakeRequest(mechanism="PLAIN")  # the connection is not idle
         assert (await slow.ask(ApiKey.SASL_HANDSHAKE, 1, handshake)).error_code == 0
         clock.advance(11_000)
-        broker._server._apply_limits_periodically()
+        broker._server._enforce_limits_periodically()
         assert await slow.is_closed()
         assert await is_responded(plain)
 
@@ -192,7 +192,7 @@ async def test_idle_connections_are_closed_after_connections_max_idle_ms() -> No
         clock.advance(20_000)
         assert await is_responded(used)
         clock.advance(11_000)
-        broker._server._apply_limits_periodically()
+        broker._server._enforce_limits_periodically()
         assert await idle.is_closed()
         assert await is_responded(used)
 

@@ -70,11 +70,7 @@ async def test_a_connection_that_produces_with_acks_0_is_muted_too() -> None:
         async with connected(broker) as throttled, connected(broker) as other:
             await throttled.send(throttled.request(ApiKey.PRODUCE, 9, _produce(20_000, acks=0)))
             again = asyncio.create_task(throttled.ask(ApiKey.METADATA, 9, METADATA))
-            while (
-                not broker.cluster.topics.existing_among_unordered({"t"})[0]
-                .partitions[0]
-                .log.batches
-            ):
+            while not broker.cluster.topics.find_existing({"t"})[0].partitions[0].log.batches:
                 await other.ask(ApiKey.METADATA, 9, METADATA)
             await other.ask(ApiKey.METADATA, 9, METADATA)
             assert not again.done()

@@ -18,8 +18,8 @@ from kafka_shim.shim.observing.mutation_run import (
     AccessNote,
     AclNote,
     AclsNote,
+    BrokerMutationRun,
     BrokerNote,
-    DecisionWatch,
     MutantNote,
     Note,
     RunFolder,
@@ -36,7 +36,7 @@ def started(folder: Path, *mutants: AclMutant) -> Stage:
     """Return a cluster with an ACL and two topics, in a run with mutants."""
     RunFolder(folder).write_mutants(mutants)
     stage = Stage(acls=(ORDERS,))
-    DecisionWatch(str(folder)).attach(stage.cluster)
+    BrokerMutationRun(str(folder)).attach(stage.cluster)
     stage.allow(ALICE, Operation.WRITE, ResourceType.TOPIC, "orders")
     stage.topic("orders")
     stage.topic("orders-2")
@@ -159,11 +159,11 @@ def test_a_reset_broker_has_the_mutants_again(
 
 def test_another_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="not the folder of a run"):
-        DecisionWatch(str(tmp_path))
+        BrokerMutationRun(str(tmp_path))
 
 
 def test_delayed_acls_are_refused(tmp_path: Path) -> None:
     RunFolder(tmp_path).write_mutants([])
     stage = Stage(properties={"shim.acl.propagation.delay.ms": "5"})
     with pytest.raises(ConfigError, match="cannot be combined with --acl-propagation-delay"):
-        DecisionWatch(str(tmp_path)).attach(stage.cluster)
+        BrokerMutationRun(str(tmp_path)).attach(stage.cluster)

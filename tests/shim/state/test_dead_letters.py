@@ -5,15 +5,15 @@ import pytest
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.records.batches import Record, iterate_batches
-from kafka_shim.shim.state.authorization import inter_broker_check
+from kafka_shim.shim.state.authorization import create_inter_broker_check
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     COPIES,
     MAKES,
     QUEUE,
     REJECTED,
     TAKES,
+    ArchivedRecords,
     DeadLetters,
-    GivenUpRecords,
     _append_as_batch,
 )
 from tests.shim.play import Stage
@@ -35,7 +35,7 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
         cluster.create_topic_with_defaults,
         lambda _: True,
     )
-    writer.write_to_queue(("g", orders.topic_id, 0), GivenUpRecords(1, 1, 2, REJECTED))
+    writer.write_to_queue(("g", orders.topic_id, 0), ArchivedRecords(1, 1, 2, REJECTED))
     found = cluster.topics.get(queue)
     if found is None:
         return []
@@ -88,5 +88,5 @@ def test_brokers_that_would_log_in_may_write_to_the_queue(
     told: dict[str, str], *, may: bool
 ) -> None:
     stage = Stage("4.4", properties=told)
-    asks = inter_broker_check(stage.cluster.config, stage.cluster.policy)
+    asks = create_inter_broker_check(stage.cluster.config, stage.cluster.policy)
     assert asks(Action(Operation.WRITE, ResourceType.TOPIC, "dlq.q")) is may

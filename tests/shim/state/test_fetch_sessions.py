@@ -13,9 +13,9 @@ from kafka_shim.protocol.messages.fetch import (
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.fetch_sessions import (
     EVICTION_MS,
+    FetchSessionResult,
     FetchSessions,
     RequestedPartition,
-    SessionFetch,
 )
 from kafka_shim.shim.state.topics import Topics
 
@@ -38,7 +38,7 @@ class Client:
 
     def begin(
         self, *indexes: int, forget: tuple[int, ...] = (), version: int = VERSION, offset: int = 0
-    ) -> SessionFetch:
+    ) -> FetchSessionResult:
         name, topic_id = ("t", bytes(16)) if version < BY_ID else ("", self.topic_id)
         rows = [FetchPartition(partition=index, fetch_offset=offset) for index in indexes]
         request = FetchRequest(
@@ -50,7 +50,7 @@ class Client:
         return self.sessions.begin_fetch(request, version, null_topic_id_fails=False)
 
     def end(
-        self, fetch_round: SessionFetch, high_watermark: int = 0, version: int = VERSION
+        self, fetch_round: FetchSessionResult, high_watermark: int = 0, version: int = VERSION
     ) -> list[tuple[RequestedPartition, PartitionData]]:
         found = [
             (position, PartitionData(position.fetch_partition.partition, 0, high_watermark, -1, 0))

@@ -7,7 +7,7 @@ import pytest
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.leadership import (
     ElectionRules,
-    move_leader_replacing_replica_if_needed,
+    move_partition_leader,
     update_leaders,
 )
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
@@ -121,7 +121,7 @@ def test_unclean_election_depends_on_the_settings_of_topic_and_brokers(
     stage = Stage("4.3", brokers=2, properties=properties)
     [partition] = stage.cluster.topics.create_topic("orders", [[1, 2]], own).partitions
     for node_id, is_alive in ((1, False), (2, False), (1, True)):
-        stage.cluster.set_alive_brokers(node_id, is_alive=is_alive)
+        stage.cluster.set_broker_alive(node_id, is_alive=is_alive)
     assert partition.leader_id == leader_id
 
 
@@ -134,7 +134,7 @@ def test_eligible_leader_replicas_agree_with_a_real_broker() -> None:
     ]
     for moves, rows in SEEN:
         for move in moves.split():
-            stage.cluster.set_alive_brokers(int(move[1:]), is_alive=move[0] == "+")
+            stage.cluster.set_broker_alive(int(move[1:]), is_alive=move[0] == "+")
         assert [shown(part) for part in parts] == rows, moves
 
 
@@ -150,21 +150,21 @@ def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> Non
 
 
 def test_a_replica_can_be_made_leader(topics: Topics) -> None:
-    move_leader_replacing_replica_if_needed(topics, partition(topics, 0), 3)
+    move_partition_leader(topics, partition(topics, 0), 3)
     assert seen(topics, 0) == (3, 1, [1, 2, 3])
-    move_leader_replacing_replica_if_needed(topics, partition(topics, 0), 3)
+    move_partition_leader(topics, partition(topics, 0), 3)
     assert seen(topics, 0) == (3, 1, [1, 2, 3])
 
 
 def test_a_broker_without_a_replica_replaces_the_leader(topics: Topics) -> None:
-    move_leader_replacing_replica_if_needed(topics, partition(topics, 2), 1)
+    move_partition_leader(topics, partition(topics, 2), 1)
     assert seen(topics, 2) == (1, 1, [1])
     assert partition(topics, 2).replicas == [1]
 
 
 def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> None:
     update_leaders(topics, [1, 2])
-    move_leader_replacing_replica_if_needed(topics, partition(topics, 2), 1)
+    move_partition_leader(topics, partition(topics, 2), 1)
     assert partition(topics, 2).leader_id == 1
 
 

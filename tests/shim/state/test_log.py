@@ -83,7 +83,7 @@ def test_batches_are_found_by_time() -> None:
     found = {at: log.batches_with_timestamp_from(at) for at in (50, 150, 250, 301, 401)}
     offsets = {at: [batch.base_offset for batch in batches] for at, batches in found.items()}
     assert offsets == {50: [0, 1, 2, 3], 150: [1, 2, 3], 250: [1, 3], 301: [3], 401: []}
-    newest = log.first_max_timestamp_batch_even_deleted()
+    newest = log.first_max_timestamp_batch()
     assert newest is not None
     assert newest.base_offset == 3
 
@@ -101,14 +101,14 @@ def test_the_newest_batch_is_known_after_deletion_until_it_expires() -> None:
     log = PartitionLog(EffectiveLogSettings({"retention.ms": "1000"}), clock)
     add(log, 1, time=clock.now_ms() + 50)
     add(log, 1, time=clock.now_ms() + 20)
-    log.delete_records_remembering_max_timestamp(2)
-    newest = log.first_max_timestamp_batch_even_deleted()
+    log.delete_records_before(2)
+    newest = log.first_max_timestamp_batch()
     assert newest is not None
     assert newest.base_offset == 0
     add(log, 1, time=clock.now_ms())
     clock.advance(5000)
     log.delete_expired_segments()
-    assert log.first_max_timestamp_batch_even_deleted() is None
+    assert log.first_max_timestamp_batch() is None
 
 
 def test_leader_epochs_end_where_the_next_begins() -> None:

@@ -18,10 +18,10 @@ from kafka_shim.protocol.records.batches import (
 from kafka_shim.protocol.records.compression import Compression, is_compression_available
 from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
+from kafka_shim.shim.handlers.producing.appending import append_idempotently
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
-    check_batch_returning_max_timestamp_ms,
+    check_batch,
 )
 from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.logs.log_cleaner import CompactionSizes, compact_logs
@@ -186,9 +186,7 @@ class Written:
             self.sequences[producer_id] += len(rows)
         (batch,) = iterate_batches(encode_batch(records, options))
         limits = RecordLimits(self.log.settings, self._facts, self.now_ms)
-        append_unless_duplicate(
-            self.partition, batch, limits, check_batch_returning_max_timestamp_ms(batch, limits)
-        )
+        append_idempotently(self.partition, batch, limits, check_batch(batch, limits))
 
     def end(self, producer_id: int, *, commit: bool) -> None:
         producer = (producer_id, 0)

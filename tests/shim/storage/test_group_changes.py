@@ -98,7 +98,7 @@ def check(stage: KeptStage) -> None:
         assert written[group_id] == whole[group_id]
     rebalancing = written.keys() - whole.keys()
     for group_id in rebalancing:
-        group = stage.cluster.groups.find_without_side_effects(group_id)
+        group = stage.cluster.groups.peek_group(group_id)
         assert isinstance(group, ClassicGroup)
         assert not group_rows.is_settled(group)
 
@@ -230,7 +230,7 @@ def test_rows_of_classic_groups_are_those_of_the_whole_state(tmp_path: Path) -> 
                 stage.ask(ApiKey.LEAVE_GROUP, 4, LeaveGroupRequest("g", members=named))
                 members.pop(who, None)
             case 2:
-                group = stage.cluster.groups.find_without_side_effects("g")
+                group = stage.cluster.groups.peek_group("g")
                 generation = group.rebalance.generation_id if isinstance(group, ClassicGroup) else 0
                 beat = HeartbeatRequest("g", generation, who, members.get(who))
                 stage.ask(ApiKey.HEARTBEAT, 4, beat)
@@ -241,7 +241,7 @@ def test_rows_of_classic_groups_are_those_of_the_whole_state(tmp_path: Path) -> 
                 )  # fmt: skip
                 stage.ask(ApiKey.JOIN_GROUP, 5, join)
         sync_leader(stage)
-        group = stage.cluster.groups.find_without_side_effects("g")
+        group = stage.cluster.groups.peek_group("g")
         if isinstance(group, ClassicGroup):
             members = {name: member.instance_id for name, member in group.roster.members.items()}
             settled += group_rows.is_settled(group)
@@ -252,7 +252,7 @@ def test_rows_of_classic_groups_are_those_of_the_whole_state(tmp_path: Path) -> 
 
 
 def sync_leader(stage: KeptStage) -> None:
-    group = stage.cluster.groups.find_without_side_effects("g")
+    group = stage.cluster.groups.peek_group("g")
     if not isinstance(group, ClassicGroup) or group.rebalance.state.value != "CompletingRebalance":
         return
     assignments = [

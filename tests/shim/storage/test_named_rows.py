@@ -39,7 +39,7 @@ def test_a_change_writes_its_row_only(tmp_path: Path) -> None:
     stage.cluster.quotas.alter_limits([({"user": "u7"}, {"producer_byte_rate": 20.0})])
     stage.cluster.configs.store_group_settings("g7", {"a": "2"})
     marks = stage.storage._marks
-    rows = list(stage.storage._take_changed_rows_except_batches(marks, stage.cluster))
+    rows = list(stage.storage._take_changed_rows(marks, stage.cluster))
     assert [(part, key) for part, key, _ in rows] == [
         ("quota", '[["user","u7"]]'),
         ("group-config", "g7"),

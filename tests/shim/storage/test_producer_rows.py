@@ -133,9 +133,7 @@ def test_a_marker_writes_the_rows_of_its_producer_only(tmp_path: Path) -> None:
     rows = []
     for producer_id in range(50):
         end_transaction(stage, producer_id, commit=False)
-        written = stage.storage._take_changed_rows_except_batches(
-            stage.storage._marks, stage.cluster
-        )
+        written = stage.storage._take_changed_rows(stage.storage._marks, stage.cluster)
         rows.append(sorted((part, key) for part, key, _ in written if part != "topic"))
         stage.storage.commit()
     number = log_of(stage).number

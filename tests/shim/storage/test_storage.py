@@ -97,7 +97,7 @@ def test_logs_with_deleted_records_are_restored(stage: KeptStage) -> None:
 def test_eligible_leader_replicas_are_restored(stage: KeptStage) -> None:
     """A partition without a leader has an empty ISR; an eligible replica may lead (KIP-966)."""
     stage.topic("orders")
-    stage.cluster.set_alive_brokers(1, is_alive=False)
+    stage.cluster.set_broker_alive(1, is_alive=False)
     later = stage.again()
     [partition] = later.found("orders").partitions
     assert (partition.isr, partition.eligible, partition.last_known) == ([], [1], [1])
@@ -231,7 +231,7 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     cluster.set_feature_level("transaction.version", 1)
     for name in ("a", "b"):
         stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, name)
-    stage.storage.note_possible_change_of_unreported_sections()
+    stage.storage.mark_unreported_sections()
     stage.storage.commit()
     authorizer = cluster.policy.authorizer
     assert authorizer is not None
@@ -265,10 +265,10 @@ def test_a_reset_deletes_all_stored_data(stage: KeptStage) -> None:
     )
     stage.cluster.users.set_configured_user("dave", "secret")
     stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, "orders")
-    stage.storage.note_possible_change_of_unreported_sections()
+    stage.storage.mark_unreported_sections()
     stage.storage.commit()
     stage.cluster.reset_to_initial_state()
-    stage.storage.observe_reset(stage.cluster)
+    stage.storage.attach_reset_cluster(stage.cluster)
     again = stage.again().cluster
     assert len(again.topics) == 0
     assert list(again.groups) == []
@@ -312,16 +312,16 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 
     async def slices() -> None:
         stage.storage.commit()
-        assert not stage.storage.defer_response(send(1))
+        assert not stage.storage.try_defer_response(send(1))
         asyncio.get_running_loop().call_soon(lambda: None)
         stage.topic("orders")
-        assert stage.storage.defer_response(send(2))
+        assert stage.storage.try_defer_response(send(2))
         assert sent == []
         await asyncio.sleep(0)
         assert sent == [2]
         stage.topic("payments")
         await asyncio.sleep(0)
-        assert not stage.storage.defer_response(send(3))
+        assert not stage.storage.try_defer_response(send(3))
 
     asyncio.run(slices())
 
@@ -329,7 +329,7 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 def test_the_last_request_of_a_turn_commits(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
-        assert not stage.storage.defer_response(lambda: None)
+        assert not stage.storage.try_defer_response(lambda: None)
 
     asyncio.run(turn())
     stage.kill()
@@ -343,7 +343,7 @@ def test_no_response_is_sent_if_the_commit_fails(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
         stage.kill()
-        assert stage.storage.defer_response(lambda: failed.append(False))
+        assert stage.storage.try_defer_response(lambda: failed.append(False))
         stage.storage.commit()
 
     asyncio.run(turn())

@@ -81,7 +81,7 @@ async def test_a_slow_handshake_is_closed_when_idle(tmp_path: Path, begins: byte
         clock.advance(4_000)
         assert await is_responded(quick)
         clock.advance(2_000)
-        broker._server._apply_limits_periodically()
+        broker._server._enforce_limits_periodically()
         assert await slow.is_closed()
         assert await is_responded(quick)
         await accepted(broker, 1)
@@ -95,7 +95,7 @@ async def test_a_slow_handshake_is_closed_after_the_time_for_a_log_in(tmp_path: 
     ):
         await accepted(broker, 1)
         clock.advance(4_000)
-        broker._server._apply_limits_periodically()
+        broker._server._enforce_limits_periodically()
         assert await slow.is_closed()
 
 

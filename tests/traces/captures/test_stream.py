@@ -56,9 +56,9 @@ def test_segments_may_come_in_any_order_and_repeatedly(
     syn_at = rng.randrange(len(pieces)) if syn_late else 0
     for number, (sequence, data) in enumerate(pieces):
         if number == syn_at:
-            heard.stream.set_start_by_first_syn(first)
+            heard.stream.on_syn(first)
         heard.stream.add(sequence, data, 0)
-    heard.stream.set_start_by_first_syn(first)  # a repeated SYN
+    heard.stream.on_syn(first)  # a repeated SYN
     assert heard.text == text
     assert heard.holes == []
     assert not heard.stream.is_missing_acknowledged_bytes
@@ -78,7 +78,7 @@ def test_a_loss_is_reported_at_its_position(
         there[at : at + len(data)] = b"\1" * len(data)
     rng.shuffle(kept)
     heard = Heard()
-    heard.stream.set_start_by_first_syn(first)
+    heard.stream.on_syn(first)
     for sequence, data in kept:
         heard.stream.add(sequence, data, 0)
     heard.stream.acknowledge((first + 1 + len(text)) % SEQUENCE_MODULUS)
@@ -97,7 +97,7 @@ def test_a_loss_is_reported_at_its_position(
 def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
     heard = Heard()
     for sequence, data in ((1000, b"late"), (990, b"early")):
-        heard.stream.note_lowest_before_start(sequence)
+        heard.stream.note_lowest_sequence(sequence)
         heard.stream.add(sequence, data, 0)
     assert heard.stream.is_missing_acknowledged_bytes
     heard.stream.skip_all_holes()
@@ -106,7 +106,7 @@ def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
 
 def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
     heard = Heard()
-    heard.stream.set_start_by_first_syn(10)
+    heard.stream.on_syn(10)
     heard.stream.add(11, b"x", 0)
     heard.stream.on_fin(12)
     heard.stream.acknowledge(13)
@@ -116,6 +116,6 @@ def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
 def test_waiting_for_a_lost_segment_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_shim.traces.captures.tcp_stream.WAITING_BYTES_MAX", 100)
     heard = Heard()
-    heard.stream.set_start_by_first_syn(0)
+    heard.stream.on_syn(0)
     heard.stream.add(11, b"x" * 101, 0)
     assert heard.parts == [10, b"x" * 101]

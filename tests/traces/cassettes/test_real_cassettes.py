@@ -22,7 +22,7 @@ from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.cassettes.playback_report import MismatchError
 from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackOptions, PlaybackState
-from kafka_shim.traces.cassettes.player import AwaitedResponse, PlayedConnection
+from kafka_shim.traces.cassettes.player import PendingResponse, PlayedConnection
 from kafka_shim.traces.cassettes.trace_index import TraceIndex
 from kafka_shim.traces.identities.message_fields import NOT_READY_ERRORS
 from kafka_shim.traces.replay.events import ConnectionId, Event, TraceEvents
@@ -92,7 +92,7 @@ class _Playback:
         As in a playback, a request waits for the responses to those before it on its connection.
         """
         requests: dict[ConnectionId, deque[tuple[Event, Request]]] = defaultdict(deque)
-        sent: dict[ConnectionId, AwaitedResponse | None] = {}
+        sent: dict[ConnectionId, PendingResponse | None] = {}
         for event in self._events:
             connection = event.connection_id
             if isinstance(event.entry, Request):
@@ -110,7 +110,7 @@ class _Playback:
                 if sent[connection] is None:  # if there was a response, the assertion above fails
                     yield "closed", None, None
 
-    def _send(self, event: Event, request: Request) -> AwaitedResponse | None:
+    def _send(self, event: Event, request: Request) -> PendingResponse | None:
         """Send a request; return None if the connection is closed instead of a response."""
         connection = self._connections.get(event.connection_id)
         if connection is None:

@@ -25,7 +25,7 @@ from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.replay.compare import (
     Difference,
     compare_and_learn,
-    message_differences_ignoring_missing_fetch_rows,
+    message_differences,
 )
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.recorded_to_target_mapping import RecordedToTargetMapping
@@ -40,16 +40,14 @@ def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
 def test_ids_addresses_and_the_order_of_named_rows_are_ignored() -> None:
     left = metadata("a", "b", cluster_id="one", controller_id=1)
     right = metadata("b", "a", cluster_id="two", controller_id=2)
-    assert message_differences_ignoring_missing_fetch_rows(12, left, right) == []
+    assert message_differences(12, left, right) == []
 
 
 def test_error_codes_and_missing_rows_are_differences() -> None:
-    assert message_differences_ignoring_missing_fetch_rows(
-        12, metadata("a"), metadata("a", error=29)
-    ) == [Difference("topics[].error_code", 0, 29)]
-    (found,) = message_differences_ignoring_missing_fetch_rows(
-        12, metadata("a", "b"), metadata("a")
-    )
+    assert message_differences(12, metadata("a"), metadata("a", error=29)) == [
+        Difference("topics[].error_code", 0, 29)
+    ]
+    (found,) = message_differences(12, metadata("a", "b"), metadata("a"))
     assert (found.field, found.actual) == ("topics[]", "missing")
 
 
@@ -58,15 +56,13 @@ def test_rows_without_names_are_compared_in_their_order() -> None:
         CreateAclsResponse(results=[AclCreationResult(error_code=code) for code in codes])
         for codes in ((0, 31), (31, 0))
     )
-    assert [d.field for d in message_differences_ignoring_missing_fetch_rows(2, left, right)] == [
-        "results[].error_code"
-    ] * 2
+    assert [d.field for d in message_differences(2, left, right)] == ["results[].error_code"] * 2
 
 
 def test_fields_of_other_versions_are_ignored() -> None:
     left, right = metadata(cluster_authorized_operations=1), metadata()
-    assert message_differences_ignoring_missing_fetch_rows(12, left, right) == []
-    assert [d.field for d in message_differences_ignoring_missing_fetch_rows(9, left, right)] == [
+    assert message_differences(12, left, right) == []
+    assert [d.field for d in message_differences(9, left, right)] == [
         "cluster_authorized_operations"
     ]
 
@@ -76,12 +72,9 @@ def test_omitted_partitions_of_a_fetch_are_ignored_but_changed_errors_are_not() 
         rows = [PartitionData(partition_index=n, error_code=c) for n, c in enumerate(codes)]
         return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=rows)])
 
-    assert message_differences_ignoring_missing_fetch_rows(11, fetch(0, 0), fetch(0)) == []
-    assert message_differences_ignoring_missing_fetch_rows(11, fetch(0), FetchResponse()) == []
-    assert [
-        d.actual
-        for d in message_differences_ignoring_missing_fetch_rows(11, fetch(0, 0), fetch(0, 29))
-    ] == [29]
+    assert message_differences(11, fetch(0, 0), fetch(0)) == []
+    assert message_differences(11, fetch(0), FetchResponse()) == []
+    assert [d.actual for d in message_differences(11, fetch(0, 0), fetch(0, 29))] == [29]
 
 
 def played(
@@ -152,11 +145,11 @@ def test_acls_are_matched_by_all_their_fields() -> None:
     first, second = ("User:a", "*", 3), ("User:b", "h", 2)
     recorded = acls((2, 3, [first, second]), (3, 3, [first]), (2, 4, [second]))
     assert (
-        message_differences_ignoring_missing_fetch_rows(
+        message_differences(
             3, recorded, acls((2, 4, [second]), (2, 3, [second, first]), (3, 3, [first]))
         )
         == []
     )
     other_host = acls((2, 4, [("User:b", "i", 2)]), (2, 3, [second, first]), (3, 3, [first]))
-    found = message_differences_ignoring_missing_fetch_rows(3, recorded, other_host)
+    found = message_differences(3, recorded, other_host)
     assert [difference.field for difference in found] == ["resources[].acls[]"] * 2

@@ -76,7 +76,7 @@ def test_nothing_waits_for_rejected_users_or_asks_on_idle_connections(
 ) -> None:
     start = time.monotonic()
     report = replay(trace, target.plaintext, target.sasl)
-    assert report.has_no_differences, "\n".join(report_lines(report))
+    assert report.matches_recording, "\n".join(report_lines(report))
     assert report.logins == 2 * (FAILURES + 1)
     assert time.monotonic() - start < FAILURES * 0.5 / 2
 
@@ -105,7 +105,7 @@ def test_each_mechanism_is_replayed_with_its_own(tmp_path: Path) -> None:
         ).replay()
         target.stop()
         text = "\n".join(report_lines(report))
-        assert report.has_no_differences, text
+        assert report.matches_recording, text
         assert report.logins >= 2, text
         assert report.responses >= 2, text  # ApiVersions and Metadata
 
@@ -137,7 +137,7 @@ def test_a_session_is_renewed_when_the_targets_lifetime_of_it_ends(tmp_path: Pat
     target = running(**{"connections.max.reauth.ms": "1500"})
     report = replay(tmp_path, target.plaintext, target.sasl, speed=1.0)
     target.stop()
-    assert report.has_no_differences, "\n".join(report_lines(report))
+    assert report.matches_recording, "\n".join(report_lines(report))
     assert report.renewed_sessions == 1
 
 

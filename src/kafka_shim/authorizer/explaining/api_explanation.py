@@ -16,8 +16,8 @@ from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,
     Step,
+    side_effects_of_steps,
     steps_to_allow,
-    what_else_steps_open,
 )
 from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, NeedAlternative
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
@@ -36,7 +36,7 @@ class NeedDecision(msgspec.Struct, frozen=True):
     explanation: Explanation | None
 
 
-class NameOutcome(msgspec.Struct, frozen=True):
+class NameDecision(msgspec.Struct, frozen=True):
     """A requirement for one name: its decisions, and the error if none of them allows it.
 
     `accesses` are what the actor needs for it, all of them.
@@ -49,14 +49,14 @@ class NameOutcome(msgspec.Struct, frozen=True):
     accesses: tuple[RequiredAccess, ...]
 
 
-class RequirementOutcome(msgspec.Struct, frozen=True):
+class RequirementDecision(msgspec.Struct, frozen=True):
     """A requirement with an outcome for each name.
 
     Without outcomes it was not checked, since none of `missing_resource_types` was named.
     """
 
     bound: BoundRequirement
-    name_outcomes: tuple[NameOutcome, ...]
+    name_outcomes: tuple[NameDecision, ...]
     counts_for_result: bool
     effect: DenialEffect
     missing_resource_types: tuple[ResourceType, ...]
@@ -76,9 +76,9 @@ class Caller(msgspec.Struct, frozen=True):
 
 def explain_api_checks(
     caller: Caller, api: ApiKey, version: int, release: str, names: Names
-) -> list[RequirementOutcome]:
+) -> list[RequirementDecision]:
     """Return the rows that this version of the API checks in the release, each with its outcome."""
-    outcomes: list[RequirementOutcome] = []
+    outcomes: list[RequirementDecision] = []
     types_with_condition: set[ResourceType] = set()
     for bound in requirements_of_served_versions(release):
         if bound.requirement.api is not api or not bound.is_checked_in_version(version):
@@ -89,32 +89,30 @@ def explain_api_checks(
         if bound.requirement.when and types & names.keys() and not types & types_with_condition:
             counts = True
             types_with_condition |= types
-        nameable = _resource_types_that_must_be_named(bound)
+        nameable = _required_resource_types(bound)
         missing = () if any(kind in names for kind in nameable) else nameable
         if missing and ResourceType.CLUSTER in names and ResourceType.CLUSTER in types:
             missing = ()
         cases = () if missing else _outcomes_by_name(caller, bound, names)
-        outcomes.append(RequirementOutcome(bound, cases, counts, effect, missing))
+        outcomes.append(RequirementDecision(bound, cases, counts, effect, missing))
     return outcomes
 
 
 def steps_to_allow_request(
-    caller: Caller, outcomes: Iterable[RequirementOutcome]
+    caller: Caller, outcomes: Iterable[RequirementDecision]
 ) -> tuple[Step, ...]:
     """Return the smallest change of ACLs after which all rows that count allow the request."""
-    return steps_to_allow(
-        caller.authorizer, _accesses_that_count(outcomes), caller.host_for_new_acls
-    )
+    return steps_to_allow(caller.authorizer, _decisive_accesses(outcomes), caller.host_for_new_acls)
 
 
-def what_else_steps_for_request_open(
-    caller: Caller, steps: Iterable[Step], outcomes: Iterable[RequirementOutcome]
+def side_effects_for_request(
+    caller: Caller, steps: Iterable[Step], outcomes: Iterable[RequirementDecision]
 ) -> tuple[str, ...]:
     """Return what these steps for the request open beyond its accesses."""
-    return what_else_steps_open(caller.authorizer, steps, _accesses_that_count(outcomes))
+    return side_effects_of_steps(caller.authorizer, steps, _decisive_accesses(outcomes))
 
 
-def _accesses_that_count(outcomes: Iterable[RequirementOutcome]) -> list[RequiredAccess]:
+def _decisive_accesses(outcomes: Iterable[RequirementDecision]) -> list[RequiredAccess]:
     return [
         access
         for outcome in outcomes
@@ -124,7 +122,7 @@ def _accesses_that_count(outcomes: Iterable[RequirementOutcome]) -> list[Require
     ]
 
 
-def _resource_types_that_must_be_named(bound: BoundRequirement) -> tuple[ResourceType, ...]:
+def _required_resource_types(bound: BoundRequirement) -> tuple[ResourceType, ...]:
     """Return the types of which the request must name a resource for the requirement."""
     return tuple(
         dict.fromkeys(
@@ -137,9 +135,9 @@ def _resource_types_that_must_be_named(bound: BoundRequirement) -> tuple[Resourc
 
 def _outcomes_by_name(
     caller: Caller, bound: BoundRequirement, names: Names
-) -> tuple[NameOutcome, ...]:
+) -> tuple[NameDecision, ...]:
     named = next(
-        (kind for kind in _resource_types_that_must_be_named(bound) if kind in names),
+        (kind for kind in _required_resource_types(bound) if kind in names),
         ResourceType.CLUSTER,
     )
     each = names[named] if named is not ResourceType.CLUSTER else (CLUSTER_NAME,)
@@ -150,7 +148,7 @@ def _outcomes_by_name(
 
 def _outcome_for_name(
     caller: Caller, bound: BoundRequirement, names: Names, name: str
-) -> NameOutcome:
+) -> NameDecision:
     """Check the needs from left to right until one is met, as a broker does."""
     decisions: list[NeedDecision] = []
     for need in bound.needs:
@@ -170,7 +168,7 @@ def _outcome_for_name(
         if decision is not None and not decision.decision.allowed:
             decisions.insert(0, decision)
             allowed, error = False, bound.hidden_as
-    return NameOutcome(name, tuple(decisions), allowed, error, tuple(accesses))
+    return NameDecision(name, tuple(decisions), allowed, error, tuple(accesses))
 
 
 def _required_access(

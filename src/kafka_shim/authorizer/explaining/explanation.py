@@ -22,8 +22,8 @@ from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,
     Step,
+    side_effects_of_steps,
     steps_to_allow,
-    what_else_steps_open,
 )
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import PatternType, Permission
@@ -70,11 +70,11 @@ def explain_decision(
         if acl.principal not in (actor.principal, ANY_USER):
             other_principals += 1
             continue
-        if _acl_alone_decides(authorizer, actor, action, acl):
+        if _does_acl_apply(authorizer, actor, action, acl):
             applying.append(acl)
         else:
             misses.append(
-                InapplicableAcl(acl, _why_acl_does_not_apply(authorizer, actor, action, acl))
+                InapplicableAcl(acl, _inapplicability_reason(authorizer, actor, action, acl))
             )
     steps = () if decision.allowed else steps_to_allow(authorizer, (access,), host_for_new_acls)
     return Explanation(
@@ -85,19 +85,17 @@ def explain_decision(
         tuple(misses),
         other_principals,
         steps,
-        what_else_steps_open(authorizer, steps, (access,)),
+        side_effects_of_steps(authorizer, steps, (access,)),
     )
 
 
-def _acl_alone_decides(
-    authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl
-) -> bool:
+def _does_acl_apply(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:
     """Return whether the ACL alone would decide, by the authorizer."""
     alone = StandardAuthorizer(rules=authorizer.rules, store=AclStore((acl,)))
     return alone.authorize(actor, action).reason is DecisionReason.ACL
 
 
-def _why_acl_does_not_apply(
+def _inapplicability_reason(
     authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl
 ) -> str:
     """Return why an ACL with a matching pattern and principal does not apply."""
@@ -130,10 +128,10 @@ def decision_reason_text(explanation: Explanation) -> str:
         case DecisionReason.NO_AUTHORIZER:
             return "there is no authorizer"
         case DecisionReason.DEFAULT_DENY:
-            return f"no ACL allows it; {_why_no_acl_applies(explanation)}"
+            return f"no ACL allows it; {_no_acl_reason(explanation)}"
 
 
-def _why_no_acl_applies(explanation: Explanation) -> str:
+def _no_acl_reason(explanation: Explanation) -> str:
     count, other_principals = (
         len(explanation.inapplicable_acls),
         explanation.other_principals_acl_count,

@@ -23,7 +23,7 @@ def _need_text(need: NeedAlternative) -> str:
     return f"{need.operation.name}{link}{need.resource_type.name}"
 
 
-def _texts_with_releases(
+def _releases_by_text(
     items: Iterable[Any], text: Callable[[Any], str], all_releases: tuple[str, ...]
 ) -> dict[str, str]:
     """Return the releases of each text; "" means all of them."""
@@ -124,10 +124,10 @@ def detailed_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Ite
 
 
 def _requirement_detail_lines(row: Requirement, releases_of_row: tuple[str, ...]) -> Iterator[str]:
-    for line, releases in _texts_with_releases(row.any_of, _need_text, releases_of_row).items():
+    for line, releases in _releases_by_text(row.any_of, _need_text, releases_of_row).items():
         yield _join_nonempty(", ", line, releases)
     quiet = [need for need in row.any_of if not need.log_if_denied]
-    for line, releases in _texts_with_releases(quiet, _need_text, releases_of_row).items():
+    for line, releases in _releases_by_text(quiet, _need_text, releases_of_row).items():
         yield _join_nonempty(", ", f"unlogged if denied: {line}", releases)
     yield f"on {', '.join(row.names)}"
     for need in row.any_of:
@@ -135,7 +135,7 @@ def _requirement_detail_lines(row: Requirement, releases_of_row: tuple[str, ...]
             yield f"on {', '.join(need.source_of_names)} for {_need_text(need)}"
     if row.when:
         yield f"when {row.when}"
-    for line, releases in _texts_with_releases(row.denied, _denial_text, releases_of_row).items():
+    for line, releases in _releases_by_text(row.denied, _denial_text, releases_of_row).items():
         yield _join_nonempty(", ", f"denied: {line}", releases)
     if row.hidden:
         code = f"{row.hidden.error.name} ({row.hidden.error:d})"
@@ -235,11 +235,11 @@ def markdown_cells(row: Requirement) -> Iterator[str]:
     yield f"**{row.id}**" + (f" (KIP-{row.kip})" if row.kip else "")
     yield "<br>".join(
         _join_nonempty(", ", line, releases)
-        for line, releases in _texts_with_releases(row.any_of, _need_text, releases_of_row).items()
+        for line, releases in _releases_by_text(row.any_of, _need_text, releases_of_row).items()
     )
     own = (name for need in row.any_of for name in need.source_of_names)
     yield "<br>".join(f"`{name}`" for name in (*row.names, *own))
-    denied = _texts_with_releases(row.denied, _denial_text, releases_of_row).items()
+    denied = _releases_by_text(row.denied, _denial_text, releases_of_row).items()
     hidden = (
         f"before {row.hidden.until} {row.hidden.error.name} ({row.hidden.error:d}) without DESCRIBE"
         if row.hidden

@@ -42,14 +42,14 @@ class AllowedPrincipal(msgspec.Struct, frozen=True):
     acls: tuple[Acl, ...]
     exception_acls: tuple[Acl, ...]
 
-    def adds_nothing_to_everyone(self, everyone: "AllowedPrincipal | None") -> bool:
+    def is_covered_by_everyone(self, everyone: "AllowedPrincipal | None") -> bool:
         """Return whether everyone is allowed in the same way, so that the entry is superfluous."""
         return everyone is not None and self == msgspec.structs.replace(
             everyone, principal=self.principal
         )
 
 
-class PrincipalDeniedDespiteAllow(msgspec.Struct, frozen=True):
+class DeniedPrincipal(msgspec.Struct, frozen=True):
     """A principal that some ACL allows, and another one denies everywhere."""
 
     principal: str
@@ -60,7 +60,7 @@ class WhoCanResult(msgspec.Struct, frozen=True):
     """The allowed principals, and those that are denied although an ACL allows it."""
 
     allowed_principals: tuple[AllowedPrincipal, ...]
-    denied_principals: tuple[PrincipalDeniedDespiteAllow, ...]
+    denied_principals: tuple[DeniedPrincipal, ...]
 
 
 def who_can(
@@ -70,32 +70,28 @@ def who_can(
     """Return everyone who may do the action, including super users."""
     matching = AclFilter(action.resource_type, action.resource_name, PatternType.MATCH)
     acls = list(authorizer.acls(matching))
-    everyone = _allowed_principal_or_none(
-        ANY_USER, _decisions_by_host(authorizer, action, ANY_USER, acls)
-    )
+    everyone = _allowed_principal(ANY_USER, _decisions_by_host(authorizer, action, ANY_USER, acls))
     principals = dict.fromkeys(sorted(authorizer.super_users))
     principals |= dict.fromkeys(sorted(acl.principal for acl in acls))
     allowed_principals: list[AllowedPrincipal] = []
-    denied_principals: list[PrincipalDeniedDespiteAllow] = []
+    denied_principals: list[DeniedPrincipal] = []
     for principal in principals:
         if principal == ANY_USER:
             continue
         decisions = _decisions_by_host(authorizer, action, principal, acls)
-        allowed = _allowed_principal_or_none(principal, decisions)
+        allowed = _allowed_principal(principal, decisions)
         if allowed is None:
-            if _allowed_without_denies(authorizer, action, principal, acls):
+            if _is_denied_despite_allow(authorizer, action, principal, acls):
                 denied_principals.append(
-                    PrincipalDeniedDespiteAllow(principal, _denying_acls(decisions.values()))
+                    DeniedPrincipal(principal, _denying_acls(decisions.values()))
                 )
-        elif not allowed.adds_nothing_to_everyone(everyone):
+        elif not allowed.is_covered_by_everyone(everyone):
             allowed_principals.append(allowed)
     if everyone is not None:
         allowed_principals.append(everyone)
-    elif _allowed_without_denies(authorizer, action, ANY_USER, acls):
+    elif _is_denied_despite_allow(authorizer, action, ANY_USER, acls):
         denied = _decisions_by_host(authorizer, action, ANY_USER, acls)
-        denied_principals.append(
-            PrincipalDeniedDespiteAllow(ANY_USER, _denying_acls(denied.values()))
-        )
+        denied_principals.append(DeniedPrincipal(ANY_USER, _denying_acls(denied.values())))
     return WhoCanResult(tuple(allowed_principals), tuple(denied_principals))
 
 
@@ -117,9 +113,7 @@ def _decisions_by_host(
     return decisions
 
 
-def _allowed_principal_or_none(
-    principal: str, decisions: dict[str, Decision]
-) -> AllowedPrincipal | None:
+def _allowed_principal(principal: str, decisions: dict[str, Decision]) -> AllowedPrincipal | None:
     allowed = [host for host, decision in decisions.items() if decision.allowed]
     if not allowed:
         return None
@@ -139,7 +133,7 @@ def _denying_acls(decisions: Iterable[Decision]) -> tuple[Acl, ...]:
     return tuple(dict.fromkeys(d.acl for d in decisions if d.acl is not None and not d.allowed))
 
 
-def _allowed_without_denies(
+def _is_denied_despite_allow(
     authorizer: StandardAuthorizer, action: Action, principal: str, acls: list[Acl]
 ) -> bool:
     """Return whether the principal would be allowed without the DENY ACLs."""
@@ -148,14 +142,12 @@ def _allowed_without_denies(
         if acl.permission is Permission.ALLOW:
             without_denials.store.add(acl)
     return (
-        _allowed_principal_or_none(
-            principal, _decisions_by_host(without_denials, action, principal, acls)
-        )
+        _allowed_principal(principal, _decisions_by_host(without_denials, action, principal, acls))
         is not None
     )
 
 
-def acls_without_clients(
+def find_unmatchable_acls(
     authorizer: StandardAuthorizer, action: Action
 ) -> Iterator[tuple[Acl, str]]:
     """Yield the ACLs on the resource whose host is no client's, each with the reason."""
@@ -189,5 +181,5 @@ def _allowed_principal_json(allowed: AllowedPrincipal) -> dict[str, Any]:
     }
 
 
-def _denied_principal_json(denied: PrincipalDeniedDespiteAllow) -> dict[str, Any]:
+def _denied_principal_json(denied: DeniedPrincipal) -> dict[str, Any]:
     return {"principal": denied.principal, "acls": acls_to_objects(denied.denying_acls)}

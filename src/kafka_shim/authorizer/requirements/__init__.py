@@ -52,15 +52,15 @@ TABLE: Final = tuple(
 
 
 @cache
-def all_requirements_bound_to_release(release: str) -> dict[Requirement, BoundRequirement]:
+def bound_requirements(release: str) -> dict[Requirement, BoundRequirement]:
     """Return every row in a release. Raise ValueError for an unknown release."""
     return {row: requirement.bind_to_release(row, release) for row in TABLE}
 
 
 @cache
-def all_requirements_bound_to_release_by_id(release: str) -> Mapping[str, BoundRequirement]:
+def bound_requirements_by_id(release: str) -> Mapping[str, BoundRequirement]:
     """Return every row in a release by its id. Raise ValueError for an unknown release."""
-    return {row.id: bound for row, bound in all_requirements_bound_to_release(release).items()}
+    return {row.id: bound for row, bound in bound_requirements(release).items()}
 
 
 @cache
@@ -74,7 +74,7 @@ def requirements_of_served_versions(release: str) -> tuple[BoundRequirement, ...
         ranges[key] = (ranges[key][0] if key in ranges else high, high)
     return tuple(
         bound
-        for row, bound in all_requirements_bound_to_release(release).items()
+        for row, bound in bound_requirements(release).items()
         if row.api in ranges
         and any(
             bound.is_checked_in_version(version)

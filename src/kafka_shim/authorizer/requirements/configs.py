@@ -1,12 +1,12 @@
 """Requirements of the APIs for settings of topics, groups, and brokers (on the cluster)."""
 
-from kafka_shim.authorizer.requirement import HiddenWithoutDescribe, NeedAlternative, Requirement
+from kafka_shim.authorizer.requirement import NeedAlternative, ReportedMissing, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 _CLUSTER_TYPES = "resource_type is BROKER, BROKER_LOGGER (since 2.4) or CLIENT_METRICS (since 3.7)"
-_HIDDEN = HiddenWithoutDescribe(
+_HIDDEN = ReportedMissing(
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0", before_operation_check=False
 )
 

@@ -5,8 +5,8 @@ from typing import Final
 from kafka_shim.authorizer.requirement import (
     Denial,
     DenialEffect,
-    HiddenWithoutDescribe,
     NeedAlternative,
+    ReportedMissing,
 )
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -68,5 +68,5 @@ TOPIC_UNDESCRIBED: Final = (
 )
 """For rows that need DESCRIBE itself: 0.11 says the topic is unknown."""
 
-HIDDEN: Final = HiddenWithoutDescribe(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0")
+HIDDEN: Final = ReportedMissing(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0")
 """For the other rows on topics: 0.11 asks DESCRIBE first and says that the topic is unknown."""

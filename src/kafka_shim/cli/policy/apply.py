@@ -11,12 +11,12 @@ from kafka_shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.cli.connection_options import connect_with_options
 from kafka_shim.cli.policy_options import (
     add_cluster_arguments,
-    read_cluster,
+    read_cluster_policy,
     set_default_bootstrap_server,
 )
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
-from kafka_shim.client.acls import send_steps
+from kafka_shim.client.acls import send_acl_changes
 from kafka_shim.client.client import ClientError
 from kafka_shim.policy.plan_file import (
     SavedPlan,
@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
             "access changes between the requests of this plan; to apply it anyway, add"
             " --accept-interim-changes"
         )
-    with _locked(Path(f"{args.plan}.lock")):
-        position = plan.position(read_cluster(args).acls)
+    with _hold_lock_file(Path(f"{args.plan}.lock")):
+        position = plan.position(read_cluster_policy(args).acls)
         if position is None:
             print("the cluster has other ACLs than the plan starts from; make a new plan")
             return EXIT_MISMATCH
@@ -93,7 +93,7 @@ def _send_remaining_requests(args: argparse.Namespace, plan: SavedPlan, done: in
     try:
         with connect_with_options(args) as client, ProgressBar("applying", total) as progress:
             for request in plan.requests[done:]:
-                send_steps(client, request)
+                send_acl_changes(client, request)
                 done += 1
                 progress(done)
     except ClientError as error:
@@ -101,7 +101,7 @@ def _send_remaining_requests(args: argparse.Namespace, plan: SavedPlan, done: in
     except KeyboardInterrupt:
         print(f"stopped after request {done} of {total}; {advice}", file=sys.stderr)
         return EXIT_FAILURE
-    acls = read_cluster(args).acls
+    acls = read_cluster_policy(args).acls
     if acls_sha256(acls) != plan.new_sha256:
         print("all requests are done, but the cluster has other ACLs: somebody else changed them")
         return EXIT_MISMATCH
@@ -111,7 +111,7 @@ def _send_remaining_requests(args: argparse.Namespace, plan: SavedPlan, done: in
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _hold_lock_file(path: Path) -> Iterator[None]:
     """Hold a lock file. Raise UsageError if another run has it."""
     try:
         descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)

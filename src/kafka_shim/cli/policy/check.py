@@ -17,16 +17,16 @@ from kafka_shim.policy.change_scope import ChangeScope
 from kafka_shim.policy.diff import (
     DescribedChange,
     DiffRules,
+    compared_rules,
     diff_lines,
     diff_object,
-    rules_of_both_sides,
-    unimplied_changes_most_used_first,
+    sort_described_changes,
 )
 from kafka_shim.policy.gates import (
     ACCESS_NOT_GRANTED,
     GATES,
     NO_NEW_ACCESS,
-    find_granted_access,
+    find_forbidden_gains,
 )
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.policy.policy import Policy
@@ -89,11 +89,11 @@ def run(args: argparse.Namespace) -> int:
     old, new = _compared_policies(args)
 
     def granted_access(old: Policy, new: Policy) -> list[DescribedChange]:
-        return find_granted_access(args.gate, old, new, scope, _operations_of_options(args))
+        return find_forbidden_gains(args.gate, old, new, scope, _operations_of_options(args))
 
     granted = granted_access(old, new)
     require_known_mode(old, new, lambda *both: not granted_access(*both))
-    _print_result(args, granted, rules_of_both_sides(old, new))
+    _print_result(args, granted, compared_rules(old, new))
     return EXIT_MISMATCH if granted else 0
 
 
@@ -106,7 +106,7 @@ def _print_result(
         return
     lines = diff_lines(granted, rules) if granted else rules.notes
     print("".join(f"{line}\n" for line in lines), end="")
-    count = count_with_noun(len(unimplied_changes_most_used_first(granted)), "grant")
+    count = count_with_noun(len(sort_described_changes(granted)), "grant")
     word = f"failed, {count}" if granted else "passed"
     print(f"{args.gate}: {word} ({GATES[args.gate]})")
 

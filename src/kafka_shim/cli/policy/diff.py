@@ -20,17 +20,17 @@ from kafka_shim.cli.trace_source import require_path_with_trace
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.diff import (
     DescribedChange,
+    compared_rules,
     described_changes,
     diff_html,
     diff_lines,
-    diff_markdown_within_comment_limit,
+    diff_markdown,
     diff_object,
-    rules_of_both_sides,
 )
 from kafka_shim.policy.policy import Policy
-from kafka_shim.policy.used_access import count_allowed_accesses_in_trace
+from kafka_shim.policy.used_access import count_allowed_accesses
 from kafka_shim.text.json_text import json_text
-from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.message_text import sanitize_result_lines
 
 DESCRIPTION = """\
 Print the operations on resources that principals gain (+) and lose (-) when NEW replaces OLD. Each
@@ -95,35 +95,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     old, new = _compared_policies(args)
-    described = _described_changes(old, new, args.used_by)
+    described = _compare_policies(old, new, args.used_by)
     if args.fail_on:
         require_known_mode(
-            old, new, lambda *both: _has_change_to_fail_on(args, _described_changes(*both))
+            old, new, lambda *both: _has_failing_change(args, _compare_policies(*both))
         )
-    rules = rules_of_both_sides(old, new)
+    rules = compared_rules(old, new)
     match args.format:
         case "json":
             print(json_text(diff_object(described, rules)))
         case "markdown":
-            print(diff_markdown_within_comment_limit(described, rules, args.link), end="")
+            print(diff_markdown(described, rules, args.link), end="")
         case "html":
             print(diff_html(described, rules), end="")
         case _:
-            print(text_of_escaped_result_lines(diff_lines(described, rules)))
-    return EXIT_MISMATCH if _has_change_to_fail_on(args, described) else 0
+            print(sanitize_result_lines(diff_lines(described, rules)))
+    return EXIT_MISMATCH if _has_failing_change(args, described) else 0
 
 
-def _has_change_to_fail_on(args: argparse.Namespace, described: Sequence[DescribedChange]) -> bool:
+def _has_failing_change(args: argparse.Namespace, described: Sequence[DescribedChange]) -> bool:
     failing = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
     return any(each.change.gained in failing for each in described)
 
 
-def _described_changes(
-    old: Policy, new: Policy, trace: Path | None = None
-) -> list[DescribedChange]:
+def _compare_policies(old: Policy, new: Policy, trace: Path | None = None) -> list[DescribedChange]:
     used = None
     if trace is not None:
-        used = count_allowed_accesses_in_trace(require_path_with_trace(trace))
+        used = count_allowed_accesses(require_path_with_trace(trace))
     with ProgressBar("comparing", 0, delay_s=1.0) as progress:
         return described_changes(old, new, used, progress)
 

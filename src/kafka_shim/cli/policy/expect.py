@@ -36,8 +36,8 @@ from kafka_shim.policy.verdicts import (
     verdict_summary,
 )
 from kafka_shim.text.json_text import json_text
-from kafka_shim.text.junit_xml import junit_report, junit_start
-from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.junit_xml import junit_report, junit_start_pattern
+from kafka_shim.text.message_text import sanitize_result_lines
 from kafka_shim.text.output_paths import check_output_file
 from kafka_shim.text.sarif import sarif_log
 
@@ -111,9 +111,9 @@ def run(args: argparse.Namespace) -> int:
     if args.coverage and args.format != "text":
         raise UsageError("--coverage is printed as text only")
     if args.junit:
-        check_output_file(args.junit, junit_start(_JUNIT_NAME))
+        check_output_file(args.junit, junit_start_pattern(_JUNIT_NAME))
     coverage = empty_coverage() if args.coverage else None
-    judged = _judged_expectations(args, coverage)
+    judged = _check_expectations(args, coverage)
     failed = failed_expectations(judged)
     if args.junit:
         report = junit_report(_JUNIT_NAME, map(junit_case, judged))
@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_MISMATCH if failed else 0
     shown = failed[:QUIET_FAILURES_MAX] if args.quiet else judged
     for each in shown:
-        print(text_of_escaped_result_lines(verdict_lines(each)))
+        print(sanitize_result_lines(verdict_lines(each)))
     if args.quiet and len(failed) > len(shown):
         print(f"and {len(failed) - len(shown)} more failures")
     if args.github:
@@ -136,11 +136,11 @@ def run(args: argparse.Namespace) -> int:
             print(verdict_annotation(each))
     print(verdict_summary(judged))
     if coverage is not None:
-        print(text_of_escaped_result_lines(coverage.report_lines()))
+        print(sanitize_result_lines(coverage.report_lines()))
     return EXIT_MISMATCH if failed else 0
 
 
-def _judged_expectations(
+def _check_expectations(
     args: argparse.Namespace, coverage: PolicyCoverage | None
 ) -> list[JudgedExpectation]:
     is_cluster = not args.acls and bool(args.bootstrap_server)

@@ -26,7 +26,7 @@ from kafka_shim.policy.lint_report import (
 from kafka_shim.policy.policy import Policy
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import (
-    safe_result_line,
+    sanitize_result_line,
 )
 from kafka_shim.text.sarif import sarif_log
 
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         print(json_text(log))
     else:
         for line in lint_report_lines(findings, len(written), release, github=args.github):
-            print(safe_result_line(line))
+            print(sanitize_result_line(line))
     return EXIT_MISMATCH if findings else 0
 
 

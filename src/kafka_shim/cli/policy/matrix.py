@@ -16,14 +16,14 @@ from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_n
 from kafka_shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.client.topics import topic_names
 from kafka_shim.policy.acl_folders import first_names_text
-from kafka_shim.policy.expectation import parse_names_of_resource_key
+from kafka_shim.policy.expectation import parse_names
 from kafka_shim.policy.matrix import (
     MatrixResource,
     MatrixRow,
     access_matrix,
+    drop_empty_lines,
     listed_principals,
     resources_in_acls,
-    without_empty_lines,
 )
 from kafka_shim.policy.matrix_tables import (
     cell_objects,
@@ -100,16 +100,16 @@ def run(args: argparse.Namespace) -> int:
             " table; choose some with --principal, --resource ..."
         )
     rows = access_matrix(policy.authorizer(), policy.release, principals, resources, operations)
-    shown = (resources, rows) if args.json else _leave_out_empty(args, resources, rows)
+    shown = (resources, rows) if args.json else _drop_empty_lines(args, resources, rows)
     print(_format_matrix(args, *shown, policy), end="")
     return 0
 
 
-def _leave_out_empty(
+def _drop_empty_lines(
     args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
 ) -> tuple[Sequence[MatrixResource], Sequence[MatrixRow]]:
     """Leave out rows and columns without access that no option names; name them on stderr."""
-    kept_resources, kept_rows = without_empty_lines(
+    kept_resources, kept_rows = drop_empty_lines(
         resources,
         rows,
         keeps_all_rows=bool(args.principal),
@@ -152,9 +152,7 @@ def _resources_of_options(args: argparse.Namespace) -> list[MatrixResource]:
         for kind, words in resource_names_by_type(args).items()
         for word in words
         for names in (
-            [NameSet(CLUSTER_NAME)]
-            if kind is ResourceType.CLUSTER
-            else parse_names_of_resource_key(word, "")
+            [NameSet(CLUSTER_NAME)] if kind is ResourceType.CLUSTER else parse_names(word, "")
         )
     ]
 

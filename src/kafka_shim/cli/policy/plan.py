@@ -20,7 +20,7 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
-from kafka_shim.client.acls import send_steps
+from kafka_shim.client.acls import send_acl_changes
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.policy.acl_files import read_accepted_located_acls
 from kafka_shim.policy.plan import StepGroup, inverse_requests
@@ -111,17 +111,17 @@ def run(args: argparse.Namespace) -> int:
         def report_item() -> None:
             progress(next(numbers))
 
-        plan = _plan_of_arguments(args, cluster, old_files, new_files, report_item)
+        plan = _make_plan(args, cluster, old_files, new_files, report_item)
         text = _plan_text(args, plan, report_item)
     print(text, end="")
     if args.out:
         write_plan(args.out, plan_object(plan.saved, plan.interim_between_requests))
     if args.apply and plan.steps:
-        return _apply_confirmed(args, plan)
+        return _apply_plan(args, plan)
     return EXIT_MISMATCH if args.detailed_exitcode and plan.steps else 0
 
 
-def _plan_of_arguments(
+def _make_plan(
     args: argparse.Namespace,
     cluster: Policy | None,
     old_files: Sequence[str],
@@ -166,16 +166,14 @@ def _check_option_combination(args: argparse.Namespace) -> None:
         raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
-def _apply_confirmed(args: argparse.Namespace, plan: PlannedChange) -> int:
+def _apply_plan(args: argparse.Namespace, plan: PlannedChange) -> int:
     if plan.interim_between_requests and not args.accept_interim_changes:
         texts = "; ".join(interim_text(each) for each in plan.interim_between_requests)
         raise UsageError(
             f"access changes between the requests of this plan ({texts}); to apply it anyway, add"
             " --accept-interim-changes"
         )
-    if not args.yes and not _confirm_on_stdin_raising_at_eof(
-        f"{plan.counts_text} in {args.bootstrap_server}?"
-    ):
+    if not args.yes and not _confirm_on_stdin(f"{plan.counts_text} in {args.bootstrap_server}?"):
         print("nothing was changed", file=sys.stderr)
         return EXIT_FAILURE
     with connect_with_options(args) as client:
@@ -183,7 +181,7 @@ def _apply_confirmed(args: argparse.Namespace, plan: PlannedChange) -> int:
         try:
             for request in plan.saved.requests:
                 attempted.append(request)
-                send_steps(client, request)
+                send_acl_changes(client, request)
         except ClientError as error:
             _roll_back_requests(client, attempted, error)
             raise
@@ -196,7 +194,7 @@ def _roll_back_requests(client: Client, attempted: Sequence[StepGroup], cause: C
     undoing = inverse_requests(attempted)
     try:
         for request in undoing:
-            send_steps(client, request)
+            send_acl_changes(client, request)
     except ClientError as error:
         lines = "\n".join(command_lines(undoing))
         raise ClientError(
@@ -205,7 +203,7 @@ def _roll_back_requests(client: Client, attempted: Sequence[StepGroup], cause: C
     print("kafka-shim policy plan: a change failed; all were taken back", file=sys.stderr)
 
 
-def _confirm_on_stdin_raising_at_eof(question: str) -> bool:
+def _confirm_on_stdin(question: str) -> bool:
     print(f"{question} (y/n)", file=sys.stderr, flush=True)
     try:
         return input().strip().lower() == "y"

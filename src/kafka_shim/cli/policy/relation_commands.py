@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_result(result: RelationResult, first: Policy, second: Policy) -> None:
     print(("holds: " if result.holds else "does not hold: ") + STATEMENTS[result.relation])
-    print(f"A: {_side_text(first)}\nB: {_side_text(second)}")
+    print(f"A: {_describe_policy(first)}\nB: {_describe_policy(second)}")
     if result.counterexample is not None:
         print("counterexample:")
         print("\n".join(f"  {line}" for line in witness_lines(result.counterexample, "A", "B")))
@@ -63,7 +63,7 @@ def _print_result(result: RelationResult, first: Policy, second: Policy) -> None
         print(f"not counted: {count} about hosts or names that no client can have")
 
 
-def _side_text(side: Policy) -> str:
+def _describe_policy(side: Policy) -> str:
     parts = [
         f"{side.source}: {count_with_noun(len(set(side.acls)), 'ACL')}",
         f"Kafka {side.release}",
@@ -80,8 +80,8 @@ def _result_object(result: RelationResult, first: Policy, second: Policy) -> dic
     return {
         "relation": result.relation.value,
         "holds": result.holds,
-        "a": _side_text(first),
-        "b": _side_text(second),
+        "a": _describe_policy(first),
+        "b": _describe_policy(second),
         "counterexample": access
         and access_object(access)
         | {"a": decision_object(access.before), "b": decision_object(access.after)},

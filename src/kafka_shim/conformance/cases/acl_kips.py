@@ -98,7 +98,7 @@ def _sorted_fields(acl: Acl) -> list[tuple[str, Any]]:
     return sorted(acl.items())
 
 
-async def _grant_everything_create_acls_open_client(context: CaseContext, *acls: Acl) -> None:
+async def _open_client_with_acls(context: CaseContext, *acls: Acl) -> None:
     await context.grant_to_user(*EVERYTHING)
     for acl in acls:
         await context.grant_to_user(
@@ -114,7 +114,7 @@ async def _grant_everything_create_acls_open_client(context: CaseContext, *acls:
 
 
 async def expect_acl_created_exactly(acl: Acl, context: CaseContext) -> None:
-    await _grant_everything_create_acls_open_client(context)
+    await _open_client_with_acls(context)
     await context.run_successfully("create_acls", acls=[acl])
     _expect_equal_acls([acl], await acls_of_other_users_as_fields(context))
 
@@ -181,27 +181,27 @@ _FILTERS: tuple[tuple[str, Acl, tuple[Acl, ...], str], ...] = (
 _ALL_ACLS = (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER)
 
 
-def _without_acls_of_user(acls: list[Acl]) -> list[Acl]:
+def _acls_of_others(acls: list[Acl]) -> list[Acl]:
     return [acl for acl in acls if acl["principal"] != "User:alice"]
 
 
 async def expect_acls_described_by_filter(
     acl_filter: Acl, expected_acls: tuple[Acl, ...], context: CaseContext
 ) -> None:
-    await _grant_everything_create_acls_open_client(context, *_ALL_ACLS)
+    await _open_client_with_acls(context, *_ALL_ACLS)
     response = await context.run_successfully("describe_acls", filter=acl_filter)
-    _expect_equal_acls(list(expected_acls), _without_acls_of_user(response["acls"]))
+    _expect_equal_acls(list(expected_acls), _acls_of_others(response["acls"]))
 
 
 async def expect_acls_deleted_by_filter(
     acl_filter: Acl, deleted_acls: tuple[Acl, ...], context: CaseContext
 ) -> None:
-    await _grant_everything_create_acls_open_client(context, *_ALL_ACLS)
+    await _open_client_with_acls(context, *_ALL_ACLS)
     response = await context.run_command("delete_acls", filters=[acl_filter])
     item = response.item_response("0")
     if item.ok is None:
         raise UnmetExpectationError("delete_acls succeeds", f"the client reported {item}")
-    _expect_equal_acls(list(deleted_acls), _without_acls_of_user(item.ok["acls"]))
+    _expect_equal_acls(list(deleted_acls), _acls_of_others(item.ok["acls"]))
     _expect_equal_acls(
         [acl for acl in _ALL_ACLS if acl not in deleted_acls],
         await acls_of_other_users_as_fields(context),
@@ -237,7 +237,7 @@ _UNKNOWN = 77
 async def expect_unknown_code_described_as_unknown(
     field: str, name: str, context: CaseContext
 ) -> None:
-    await _grant_everything_create_acls_open_client(context, LITERAL)
+    await _open_client_with_acls(context, LITERAL)
     context.inject_fault("DescribeAcls", set={field: _UNKNOWN}, times=0)
     response = await context.run_command("describe_acls", filter=ANY)
     if response.ok is None:
@@ -289,7 +289,7 @@ async def expect_literal_acl_created_on_broker_without_patterns(context: CaseCon
     runs_on_real_cluster=True,
 )
 async def expect_prefixed_acl_rejected_for_broker_without_patterns(context: CaseContext) -> None:
-    await _grant_everything_create_acls_open_client(context)
+    await _open_client_with_acls(context)
     response = await context.run_command("create_acls", acls=[PREFIXED])
     if created_acls := await acls_of_other_users_as_fields(context):
         raise UnmetExpectationError("no ACL", f"there is {_acl_descriptions(created_acls)}")
@@ -307,7 +307,7 @@ async def expect_prefixed_acl_rejected_for_broker_without_patterns(context: Case
     runs_on_real_cluster=True,
 )
 async def expect_match_filter_fails_on_broker_without_patterns(context: CaseContext) -> None:
-    await _grant_everything_create_acls_open_client(context, LITERAL)
+    await _open_client_with_acls(context, LITERAL)
     response = await context.run_command("describe_acls", filter={**ACL, "pattern_type": "MATCH"})
     expect_client_error(response)
 
@@ -322,9 +322,9 @@ async def expect_match_filter_fails_on_broker_without_patterns(context: CaseCont
     runs_on_real_cluster=True,
 )
 async def expect_any_filter_works_on_broker_without_patterns(context: CaseContext) -> None:
-    await _grant_everything_create_acls_open_client(context, LITERAL, OTHER)
+    await _open_client_with_acls(context, LITERAL, OTHER)
     response = await context.run_successfully("describe_acls", filter=ANY)
-    _expect_equal_acls([LITERAL, OTHER], _without_acls_of_user(response["acls"]))
+    _expect_equal_acls([LITERAL, OTHER], _acls_of_others(response["acls"]))
 
 
 def _expect_only_second_item_rejected(response: DriverResponse) -> None:
@@ -350,7 +350,7 @@ def _expect_only_second_item_rejected(response: DriverResponse) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_rejected_acl_of_two_reported(context: CaseContext) -> None:
-    await _grant_everything_create_acls_open_client(context)
+    await _open_client_with_acls(context)
     other = {**ACL, "resource_type": "CLUSTER", "name": "other", "operation": "ALTER"}
     _expect_only_second_item_rejected(await context.run_command("create_acls", acls=[ACL, other]))
 
@@ -363,7 +363,7 @@ async def expect_rejected_acl_of_two_reported(context: CaseContext) -> None:
     commands="delete_acls",
 )
 async def expect_rejected_filter_of_two_reported(context: CaseContext) -> None:
-    await _grant_everything_create_acls_open_client(context, LITERAL)
+    await _open_client_with_acls(context, LITERAL)
     context.inject_fault("DeleteAcls", set={"filter_results.1.error_code": 42}, times=0)
     filters = [ACL, {**ANY, "principal": "User:bob"}]
     _expect_only_second_item_rejected(await context.run_command("delete_acls", filters=filters))
@@ -378,7 +378,7 @@ async def expect_rejected_filter_of_two_reported(context: CaseContext) -> None:
     level=RequirementLevel.SHOULD,
 )
 async def expect_failed_deletion_of_match_reported(context: CaseContext) -> None:
-    await _grant_everything_create_acls_open_client(context, LITERAL)
+    await _open_client_with_acls(context, LITERAL)
     field = "filter_results.*.matching_acls.*.error_code"
     context.inject_fault("DeleteAcls", set={field: -1}, times=0)
     response = await context.run_command("delete_acls", filters=[ACL])

@@ -49,7 +49,7 @@ async def expect_denial_reported_without_retry_storm(
     row: DeniedCommand, context: CaseContext, *, omitted_check: RecommendedCheck | None = None
 ) -> None:
     await _prepare_denied_client(row, context)
-    response = await _denied_name_response(row, context)
+    response = await _run_denied_command(row, context)
     if omitted_check is not RecommendedCheck.ERROR_CODE:
         _expect_denial_error(row, context, response)
     elif response.error is None:
@@ -62,7 +62,7 @@ async def expect_denial_reported_without_retry_storm(
     if omitted_check is RecommendedCheck.NO_RETRY_STORM:
         return
     if row.reads_records and context.can_inspect_requests:
-        await context.let_client_run(_NOTICED_S)
+        await context.sleep_for_client(_NOTICED_S)
     context.expect_no_retry_storm(row.code)
 
 
@@ -81,7 +81,7 @@ async def expect_success_for_allowed_name(row: DeniedCommand, context: CaseConte
 async def expect_success_once_granted(row: DeniedCommand, context: CaseContext) -> None:
     denied_row = _without_allowed_name(row)
     await _prepare_denied_client(row, context)
-    _expect_denial_error(row, context, await _denied_name_response(denied_row, context))
+    _expect_denial_error(row, context, await _run_denied_command(denied_row, context))
     await context.grant_to_user(row.missing_rule)
     response = await _rerun_denied_command(denied_row, context)
     for _ in range(_TRIES):
@@ -104,7 +104,7 @@ async def _rerun_denied_command(row: DeniedCommand, context: CaseContext) -> Dri
     """Return the response; a consumer has a new record to read, also if it begins at the end."""
     if row.reads_records:
         await context.write_record(DENIED, b"after the grant")
-    return await _denied_name_response(row, context)
+    return await _run_denied_command(row, context)
 
 
 def _without_allowed_name(row: DeniedCommand) -> DeniedCommand:
@@ -114,13 +114,11 @@ def _without_allowed_name(row: DeniedCommand) -> DeniedCommand:
     if row.items is None or not row.items[1]:
         return row
     denied, allowed = row.items
-    fields = {
-        name: _without_name_at_top_level(value, allowed) for name, value in row.fields.items()
-    }
+    fields = {name: _remove_name(value, allowed) for name, value in row.fields.items()}
     return msgspec.structs.replace(row, fields=fields, items=(denied, ""))
 
 
-def _without_name_at_top_level(value: Any, name: str) -> Any:
+def _remove_name(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
         return {each: field_value for each, field_value in value.items() if each != name}
     return [each for each in value if each != name] if isinstance(value, list) else value
@@ -136,7 +134,7 @@ async def _prepare_denied_client(row: DeniedCommand, context: CaseContext) -> No
         await context.run_successfully(command, **fields)
 
 
-async def _denied_name_response(row: DeniedCommand, context: CaseContext) -> DriverResponse:
+async def _run_denied_command(row: DeniedCommand, context: CaseContext) -> DriverResponse:
     response = await context.run_command(row.command, **row.fields)
     if row.then is not None and (response.error is None or response.error.code is None):
         response = await context.run_command(row.then)

@@ -8,8 +8,8 @@ import msgspec
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import PLAIN_LOGIN, CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.logins import (
-    login_result,
     password_login_fields,
+    try_login,
 )
 from kafka_shim.conformance.denied_command import supports_api
 from kafka_shim.conformance.driver import DriverResponse
@@ -44,7 +44,7 @@ async def expect_wrong_server_signature_rejected(
     context.shim_broker.cluster.users.store_credential(
         mechanism, USER, msgspec.structs.replace(credential, server_key=other.server_key)
     )
-    response = await login_result(context, {"login": password_login_fields(mechanism.wire_name)})
+    response = await try_login(context, {"login": password_login_fields(mechanism.wire_name)})
     _expect_rejected_login(response, context)
 
 
@@ -53,7 +53,7 @@ async def expect_wrong_nonce_rejected(mechanism: ScramMechanism, context: CaseCo
     salt = base64.b64encode(_SALT).decode()
     first = f"r=nonce-of-another-client,s={salt},i=4096".encode()
     context.inject_fault("SaslAuthenticate", set={"auth_bytes": first}, times=0)
-    response = await login_result(context, {"login": password_login_fields(mechanism.wire_name)})
+    response = await try_login(context, {"login": password_login_fields(mechanism.wire_name)})
     if response.error is None:
         raise UnmetExpectationError("an error", f"the client reported {response}")
     connections = [each.connection for each in context.client_requests(ApiKey.SASL_AUTHENTICATE)]
@@ -93,9 +93,7 @@ for _mechanism in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
     setup=_FOREIGN_HOST,
 )
 async def expect_certificate_of_other_host_rejected(context: CaseContext) -> None:
-    response = await login_result(
-        context, {"login": PLAIN_LOGIN, "tls": context.trusting_tls_fields}
-    )
+    response = await try_login(context, {"login": PLAIN_LOGIN, "tls": context.tls_trust_fields})
     if response.error is None:
         raise UnmetExpectationError("an error", f"the client reported {response}")
     if context.client_requests():

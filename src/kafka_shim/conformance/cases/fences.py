@@ -22,7 +22,7 @@ from kafka_shim.conformance.denied_command import enables_group_protocol, suppor
 from kafka_shim.conformance.driver import DriverResponse
 from kafka_shim.conformance.error_versions import (
     SINCE,
-    inject_error_as_each_version_returns_it,
+    inject_versioned_error,
 )
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
@@ -94,9 +94,7 @@ async def expect_injected_final_error_reported(
     await open_topic_client(context, settings)
     if "group_id" in settings:
         await write_record_without_driver(context)
-    injected_errors = inject_error_as_each_version_returns_it(
-        context, api, error, times=0, match=_OF_CLIENT
-    )
+    injected_errors = inject_versioned_error(context, api, error, times=0, match=_OF_CLIENT)
     responses: list[DriverResponse] = []
     for command, fields in commands:
         responses.append(await context.run_command(command, **fields))
@@ -223,14 +221,14 @@ async def expect_consumer_recovery(
 ) -> None:
     await open_topic_client(context, settings)
     await write_record_without_driver(context)
-    await context.consume_at_least_one_value(**CONSUME)
-    injected_errors = inject_error_as_each_version_returns_it(context, api, error, match=_OF_CLIENT)
+    await context.consume_values(**CONSUME)
+    injected_errors = inject_versioned_error(context, api, error, match=_OF_CLIENT)
     for _ in range(_ROUNDS):
         await write_record_without_driver(context)
         await context.run_successfully("consume", **CONSUME)
         if injected_errors.fired_error_codes():
             break
-        await context.let_client_run(_HEARTBEAT_S)
+        await context.sleep_for_client(_HEARTBEAT_S)
     await write_record_without_driver(context)
     consumed = await context.run_successfully("consume", **CONSUME)
     if not consumed["values"]:
@@ -295,7 +293,7 @@ for _name, _api, _error, _settings, _capability, _key in (
 async def expect_commit_during_rebalance(context: CaseContext) -> None:
     await open_topic_client(context, READER)
     await write_record_without_driver(context)
-    await context.consume_at_least_one_value(**CONSUME)
+    await context.consume_values(**CONSUME)
     context.inject_fault("OffsetCommit", error=27, match=_OF_CLIENT)
     response = await context.run_command("commit_offsets")
     if response.error is not None and response.error.code not in (27, None):
@@ -318,7 +316,7 @@ async def expect_fenced_static_member_reported(context: CaseContext) -> None:
     settings = {**READER, "group_instance_id": "i"}
     await open_topic_client(context, settings)
     await write_record_without_driver(context)
-    await context.consume_at_least_one_value(**CONSUME)
+    await context.consume_values(**CONSUME)
     await context.open_client(settings, client="other")
     await context.run_successfully("consume", client="other", **CONSUME)
     response = await context.run_command("commit_offsets")

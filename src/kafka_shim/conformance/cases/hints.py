@@ -15,8 +15,8 @@ from kafka_shim.conformance.cases.moves import (
     PRODUCE,
     READER,
     TOPIC,
+    await_command_success,
     open_topic_client,
-    retry_command,
     write_record_without_driver,
 )
 from kafka_shim.conformance.denied_command import supports_api
@@ -38,7 +38,7 @@ _PAUSE_S = 0.2
 _SLOW = {"metadata_max_age_ms": "300000"}
 
 
-async def _expect_new_record(command: str, context: CaseContext) -> None:
+async def _expect_command_works(command: str, context: CaseContext) -> None:
     if command == "produce":
         await context.run_successfully("produce", **PRODUCE)
         return
@@ -52,25 +52,25 @@ async def expect_new_leader_found_by_metadata(command: str, api: str, context: C
     await open_topic_client(context, READER)
     context.inject_fault(api, set=_HINTS[api], times=0)
     for _ in range(3):
-        await _expect_new_record(command, context)
+        await _expect_command_works(command, context)
         await context.cluster_control.move_leader(TOPIC)
-    await _expect_new_record(command, context)
+    await _expect_command_works(command, context)
 
 
 async def expect_new_leader_found_by_response(command: str, context: CaseContext) -> None:
     await open_topic_client(context, {**READER, **_SLOW})
-    await _expect_new_record(command, context)
+    await _expect_command_works(command, context)
     if context.runs_on_shim:
-        _make_metadata_return_old_leader(context)
+        _inject_stale_leader(context)
     await context.cluster_control.move_leader(TOPIC)
-    await _expect_new_record(command, context)
+    await _expect_command_works(command, context)
     if command == "produce":
-        context.require_request_with_minimum_version(ApiKey.PRODUCE, 10)
+        context.require_request_version(ApiKey.PRODUCE, 10)
     else:
-        context.require_request_with_minimum_version(ApiKey.FETCH, 16)
+        context.require_request_version(ApiKey.FETCH, 16)
 
 
-def _make_metadata_return_old_leader(context: CaseContext) -> None:
+def _inject_stale_leader(context: CaseContext) -> None:
     """Have Metadata name the old leader to the client, like a broker with outdated metadata."""
     partition = context.shim_broker.cluster.topics.led_partition(TOPIC, 0)
     assert partition is not None
@@ -110,14 +110,14 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
 
 async def expect_new_port_found(command: str, context: CaseContext) -> None:
     await open_topic_client(context, READER)
-    await _expect_new_record(command, context)
+    await _expect_command_works(command, context)
     stopped_node_id = await context.cluster_control.leader_id(TOPIC)
     await context.cluster_control.stop_broker(stopped_node_id)
     await context.cluster_control.restart_broker(stopped_node_id, on_new_port=True)
     if await context.cluster_control.leader_id(TOPIC) != stopped_node_id:
         await context.cluster_control.move_leader(TOPIC)
     if command == "produce":
-        await retry_command(command, PRODUCE, context)
+        await await_command_success(command, PRODUCE, context)
     else:
         await write_record_without_driver(context)
         await _expect_value_consumed_before_deadline(context)

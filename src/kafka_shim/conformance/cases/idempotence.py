@@ -119,7 +119,7 @@ async def expect_write_suffices_for_idempotent_producer(context: CaseContext) ->
     supports_release=_needs_idempotent_write,
     runs_on_real_cluster=True,
 )
-async def expect_default_producer_outcome(context: CaseContext) -> None:
+async def expect_default_producer_fallback(context: CaseContext) -> None:
     response = await _produce_with_write_permission(context, set_enable_idempotence=False)
     if response.error is not None and response.error.code != 31:
         raise UnmetExpectationError(

@@ -37,7 +37,7 @@ _LEAVING_EPOCHS = (-1, -2)
     commands="consume_assigned",
     supports_release=supports_api(ApiKey.FETCH, 7),
 )
-async def expect_other_fetch_session(context: CaseContext) -> None:
+async def expect_new_fetch_session(context: CaseContext) -> None:
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
     await context.write_record(TOPIC, b"before")
@@ -72,9 +72,9 @@ async def expect_member_leaves(protocol: str, context: CaseContext) -> None:
     await context.grant_to_user(*EVERYTHING)
     await context.write_record(TOPIC, b"a")
     await context.open_client({"group_id": GROUP, "group_protocol": protocol})
-    await context.consume_at_least_one_value(topics=[TOPIC], count=1, seconds=8)
+    await context.consume_values(topics=[TOPIC], count=1, seconds=8)
     await context.close_clients()
-    await context.let_client_run(_CLOSED_S)
+    await context.sleep_for_client(_CLOSED_S)
     if not context.can_inspect_requests:
         raise NotExercisedError("the requests cannot be inspected")
     heartbeats = context.client_requests(ApiKey.CONSUMER_GROUP_HEARTBEAT)
@@ -138,7 +138,7 @@ async def expect_offset_of_each_partition(context: CaseContext) -> None:
     capabilities="transactions",
     runs_on_real_cluster=True,
 )
-async def expect_offset_of_transaction(context: CaseContext) -> None:
+async def expect_transactional_offset_commit(context: CaseContext) -> None:
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
     await context.open_client(TRANSACTIONAL_PRODUCER)
@@ -164,7 +164,7 @@ async def expect_offset_of_transaction(context: CaseContext) -> None:
     commands="delete_acls",
     runs_on_real_cluster=True,
 )
-async def expect_acl_of_each_filter(context: CaseContext) -> None:
+async def expect_deleted_acl_per_filter(context: CaseContext) -> None:
     await context.grant_to_user(*EVERYTHING)
     for acl in (LITERAL, OTHER):
         await context.grant_to_user(

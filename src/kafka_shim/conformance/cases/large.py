@@ -70,7 +70,7 @@ for _command, _fields in (
     setup=_LARGE,
     runs_on_real_cluster=True,
 )
-async def expect_large_record(context: CaseContext) -> None:
+async def expect_large_record_round_trip(context: CaseContext) -> None:
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
     await context.open_client({"group_id": "readers", **_LIMITS})

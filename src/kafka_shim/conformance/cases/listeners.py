@@ -8,7 +8,7 @@ from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import PLAIN_LOGIN, CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.logins import (
     expect_login_succeeds,
-    login_result,
+    try_login,
 )
 from kafka_shim.conformance.fixtures import ClusterSetup
 
@@ -26,7 +26,7 @@ _TLS = ClusterSetup(has_tls=True)
     runs_on_real_cluster=True,
 )
 async def expect_tls_login_succeeds(context: CaseContext) -> None:
-    await expect_login_succeeds({"login": PLAIN_LOGIN, "tls": context.trusting_tls_fields}, context)
+    await expect_login_succeeds({"login": PLAIN_LOGIN, "tls": context.tls_trust_fields}, context)
 
 
 async def expect_error_on_wrong_listener(
@@ -34,8 +34,8 @@ async def expect_error_on_wrong_listener(
 ) -> None:
     client_options: dict[str, Any] = {"listener": listener, "login": login}
     if trust is not None:
-        client_options["tls"] = context.trusting_tls_fields if trust == "own" else {"ca": None}
-    response = await login_result(context, client_options)
+        client_options["tls"] = context.tls_trust_fields if trust == "own" else {"ca": None}
+    response = await try_login(context, client_options)
     if response.error is None:
         raise UnmetExpectationError("an error, in time", f"the client reported {response}")
 

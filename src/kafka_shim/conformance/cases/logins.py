@@ -65,15 +65,15 @@ def oauthbearer_login_fields(
     return {"mechanism": "OAUTHBEARER", "token": unsecured_jwt(context, user, seconds)}
 
 
-async def create_open_topic(context: CaseContext) -> None:
+async def create_permitted_topic(context: CaseContext) -> None:
     """A topic, and a user who may do everything."""
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
 
 
-async def login_result(context: CaseContext, client_options: Mapping[str, Any]) -> DriverResponse:
+async def try_login(context: CaseContext, client_options: Mapping[str, Any]) -> DriverResponse:
     """Return what a client reports that logs in like this and produces."""
-    await create_open_topic(context)
+    await create_permitted_topic(context)
     open_response = await context.try_open_client(**client_options)
     if open_response.ok is None:
         return open_response
@@ -81,7 +81,7 @@ async def login_result(context: CaseContext, client_options: Mapping[str, Any]) 
 
 
 async def expect_login_succeeds(client_options: Mapping[str, Any], context: CaseContext) -> None:
-    response = await login_result(context, client_options)
+    response = await try_login(context, client_options)
     if response.ok is None:
         raise UnmetExpectationError("authentication succeeds", f"the client reported {response}")
 
@@ -122,7 +122,7 @@ async def expect_token_login_succeeds(context: CaseContext) -> None:
 async def expect_login_rejected(
     client_options: Mapping[str, Any], code: int | None, context: CaseContext
 ) -> None:
-    response = await login_result(context, client_options)
+    response = await try_login(context, client_options)
     _expect_login_error(response, code)
 
 
@@ -136,7 +136,7 @@ async def expect_login_promptly_rejected_with_code(
     client_options: Mapping[str, Any], context: CaseContext
 ) -> None:
     start = time.monotonic()
-    response = await login_result(context, client_options)
+    response = await try_login(context, client_options)
     seconds = time.monotonic() - start
     if response.error is None or response.error.code != 58:
         raise UnmetExpectationError(
@@ -201,7 +201,7 @@ async def expect_expired_token_rejected(context: CaseContext) -> None:
 
 async def expect_injected_login_error_reported(api: str, error: int, context: CaseContext) -> None:
     """Check a login with this error; for an unknown code, the client may report any error."""
-    await create_open_topic(context)
+    await create_permitted_topic(context)
     context.inject_fault(api, error=error, times=0)
     open_response = await context.try_open_client()
     response = (
@@ -282,7 +282,7 @@ for _name, _api, _error, _what in (
     runs_on_real_cluster=True,
 )
 async def expect_reauthentication(context: CaseContext) -> None:
-    await create_open_topic(context)
+    await create_permitted_topic(context)
     await context.open_client()
     deadline = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < deadline:
@@ -328,7 +328,7 @@ async def expect_reauthentication_on_open_connection(context: CaseContext) -> No
     needs_cluster_control=True,
 )
 async def expect_principal_change_noticed(context: CaseContext) -> None:
-    await create_open_topic(context)
+    await create_permitted_topic(context)
     await context.open_client(client="other")  # a slow start of the client is not the token's time
     await context.run_successfully("produce", client="other", **PRODUCE)
     await context.open_client(
@@ -353,7 +353,7 @@ async def expect_principal_change_noticed(context: CaseContext) -> None:
     needs_cluster_control=True,
 )
 async def expect_password_change_noticed(context: CaseContext) -> None:
-    await create_open_topic(context)
+    await create_permitted_topic(context)
     await context.open_client()
     await context.run_successfully("produce", **PRODUCE)
     await context.cluster_control.set_password(USER, WRONG)
@@ -377,7 +377,7 @@ async def expect_password_change_noticed(context: CaseContext) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_delegation_token_login_succeeds(context: CaseContext) -> None:
-    await create_open_topic(context)
+    await create_permitted_topic(context)
     await context.open_client(client="owner")
     created_token = await context.run_successfully(
         "create_token", client="owner", renewers=[], owner=None

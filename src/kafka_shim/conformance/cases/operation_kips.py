@@ -86,7 +86,7 @@ ROWS = (
 )
 
 
-async def _create_resource_grant_operations_open_client(
+async def _open_client_with_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
     await context.create_topics(TOPIC)
@@ -106,7 +106,7 @@ async def _reported_operations(
     return reported_operations
 
 
-def _replace_faults_with_operation_bits(
+def _inject_operation_bits(
     row: ResourceWithAuthorizedOperations, context: CaseContext, bits: int
 ) -> None:
     """Put these bits into every response."""
@@ -115,7 +115,7 @@ def _replace_faults_with_operation_bits(
         context.inject_fault(api.wire_name, set={field: bits}, times=0)
 
 
-def _authorized_operations_flags_in_requests(
+def _sent_operation_flags(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> list[bool]:
     flags = []
@@ -130,7 +130,7 @@ def _authorized_operations_flags_in_requests(
 async def expect_exactly_granted_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _create_resource_grant_operations_open_client(row, context)
+    await _open_client_with_operations(row, context)
     reported_operations = await _reported_operations(row, context)
     if reported_operations is None or set(reported_operations) != row.reported_operations:
         raise UnmetExpectationError(
@@ -141,27 +141,27 @@ async def expect_exactly_granted_operations(
 async def expect_no_operations_without_request_flag(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _create_resource_grant_operations_open_client(row, context)
+    await _open_client_with_operations(row, context)
     reported_operations = await _reported_operations(row, context, request_operations=False)
     if reported_operations:
         raise UnmetExpectationError(
             "no operations, as they were not asked for",
             f"the client reported {reported_operations}",
         )
-    if any(_authorized_operations_flags_in_requests(row, context)):
+    if any(_sent_operation_flags(row, context)):
         raise UnmetExpectationError("a request without the flag", "the flag was set")
 
 
 async def expect_each_operation_bit_decoded(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _create_resource_grant_operations_open_client(row, context)
+    await _open_client_with_operations(row, context)
     for operation in Operation:
         if operation in (Operation.UNKNOWN, Operation.ANY, Operation.ALL):
             continue
         if operation > Operation.IDEMPOTENT_WRITE:
             continue  # newer than the KIP
-        _replace_faults_with_operation_bits(row, context, 1 << operation)
+        _inject_operation_bits(row, context, 1 << operation)
         reported_operations = await _reported_operations(row, context)
         if reported_operations != [operation.name]:
             raise UnmetExpectationError(
@@ -173,8 +173,8 @@ async def expect_each_operation_bit_decoded(
 async def expect_int32_min_means_no_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _create_resource_grant_operations_open_client(row, context)
-    _replace_faults_with_operation_bits(row, context, _NOT_ASKED)
+    await _open_client_with_operations(row, context)
+    _inject_operation_bits(row, context, _NOT_ASKED)
     reported_operations = await _reported_operations(row, context)
     if reported_operations is not None:
         raise UnmetExpectationError(
@@ -186,8 +186,8 @@ async def expect_int32_min_means_no_operations(
 async def expect_unknown_operation_bit_ignored(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _create_resource_grant_operations_open_client(row, context)
-    _replace_faults_with_operation_bits(row, context, 1 << Operation.DESCRIBE | 1 << 29)
+    await _open_client_with_operations(row, context)
+    _inject_operation_bits(row, context, 1 << Operation.DESCRIBE | 1 << 29)
     reported_operations = await _reported_operations(row, context)
     if reported_operations is None or set(reported_operations) - {"UNKNOWN"} != {"DESCRIBE"}:
         raise UnmetExpectationError(
@@ -198,8 +198,8 @@ async def expect_unknown_operation_bit_ignored(
 async def expect_empty_operations_are_not_null(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _create_resource_grant_operations_open_client(row, context)
-    _replace_faults_with_operation_bits(row, context, 0)
+    await _open_client_with_operations(row, context)
+    _inject_operation_bits(row, context, 0)
     reported_operations = await _reported_operations(row, context)
     if reported_operations != []:
         raise UnmetExpectationError(
@@ -210,7 +210,7 @@ async def expect_empty_operations_are_not_null(
 async def expect_no_operations_from_old_broker(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _create_resource_grant_operations_open_client(row, context)
+    await _open_client_with_operations(row, context)
     response = (
         await context.run_command(row.command, **row.fields, operations=True)
     ).first_item_response()

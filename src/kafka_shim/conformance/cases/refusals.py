@@ -146,7 +146,7 @@ for _row in REFUSALS:
 async def expect_nonempty_group_error_reported(context: CaseContext) -> None:
     await open_topic_client(context, READER)
     await write_record_without_driver(context)
-    await context.consume_at_least_one_value(**CONSUME)
+    await context.consume_values(**CONSUME)
     await context.open_client(client="admin")
     group = READER["group_id"]
     response = await context.run_command("delete_groups", client="admin", names=[group])
@@ -169,7 +169,7 @@ async def expect_full_group_error_reported(context: CaseContext) -> None:
     await open_topic_client(context, READER)
     await write_record_without_driver(context)
     await context.open_client(READER, client="other")
-    await context.consume_at_least_one_value(client="other", **CONSUME)
+    await context.consume_values(client="other", **CONSUME)
     response = await context.run_command("consume", **{**CONSUME, "seconds": 4})
     _expect_error_code(ErrorCode.GROUP_MAX_SIZE_REACHED, response)
 

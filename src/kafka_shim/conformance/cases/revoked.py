@@ -208,19 +208,19 @@ ROWS = (
 )
 
 
-async def _prepare_record(row: RevokedPermission, context: CaseContext) -> None:
+async def _write_next_record(row: RevokedPermission, context: CaseContext) -> None:
     if row.reads_records:
         await context.write_record(TOPIC, b"record %d" % next(_RECORD_NUMBERS))
 
 
-async def _run_successfully_then_deny(row: RevokedPermission, context: CaseContext) -> None:
+async def _revoke_permission(row: RevokedPermission, context: CaseContext) -> None:
     await context.create_topics(TOPIC)
     await context.grant_to_user(*EVERYTHING)
     await context.open_client(row.settings)
     for command, fields in row.preceding_commands:
         await context.run_successfully(command, **fields)
     for _ in range(_ATTEMPTS):
-        await _prepare_record(row, context)  # share groups begin at the end
+        await _write_next_record(row, context)  # share groups begin at the end
         ok_fields = await context.run_successfully(row.command, **row.fields)
         if ok_fields.get("values", True):  # a slow machine may need longer to join a group
             break
@@ -229,8 +229,8 @@ async def _run_successfully_then_deny(row: RevokedPermission, context: CaseConte
     await context.grant_to_user(row.deny_rule)
     await asyncio.sleep(_LATER_S)
     if row.is_noticed_in_background:
-        await _prepare_record(row, context)
-        await context.let_client_run(_NOTICED_S)
+        await _write_next_record(row, context)
+        await context.sleep_for_client(_NOTICED_S)
 
 
 async def _await_denial_state(
@@ -245,7 +245,7 @@ async def _await_denial_state(
     deadline = time.monotonic() + _SECONDS
     while time.monotonic() < deadline:
         if row.denied_command is None:
-            await _prepare_record(row, context)
+            await _write_next_record(row, context)
         response = (await context.run_command(command, **fields)).first_item_response()
         is_empty = command.startswith("consume") and (response.ok or {}).get("values") == []
         if (response.error is not None) == is_denied and (is_denied or not is_empty):
@@ -254,17 +254,17 @@ async def _await_denial_state(
     return response
 
 
-async def _keep_client_running_while_denied(row: RevokedPermission, context: CaseContext) -> None:
+async def _run_while_denied(row: RevokedPermission, context: CaseContext) -> None:
     """Let the client go on without the permission: it may flood the broker after the error."""
     if row.reads_records and row.denied_command is None:
         await context.run_command(row.command, **{**row.fields, "seconds": _NOTICED_S})
-    await context.let_client_run(_NOTICED_S)
+    await context.sleep_for_client(_NOTICED_S)
 
 
 async def expect_quiet_denial(
     row: RevokedPermission, context: CaseContext, *, omitted_check: RecommendedCheck | None = None
 ) -> None:
-    await _run_successfully_then_deny(row, context)
+    await _revoke_permission(row, context)
     response = await _await_denial_state(row, context, is_denied=True)
     if response.error is None or response.error.code != row.code:
         raise UnmetExpectationError(
@@ -273,7 +273,7 @@ async def expect_quiet_denial(
     if omitted_check is RecommendedCheck.NO_RETRY_STORM:
         return
     if context.can_inspect_requests:
-        await _keep_client_running_while_denied(row, context)
+        await _run_while_denied(row, context)
     context.expect_no_retry_storm(row.code)
 
 

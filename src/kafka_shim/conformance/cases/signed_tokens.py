@@ -11,7 +11,7 @@ from kafka_shim.conformance.case_context import CaseContext
 from kafka_shim.conformance.cases.logins import (
     PRODUCE,
     REFUSED,
-    create_open_topic,
+    create_permitted_topic,
     expect_login_rejected,
     expect_login_succeeds,
     unsecured_jwt,
@@ -22,7 +22,7 @@ from kafka_shim.conformance.token_signing import (
     ISSUER,
     JWKS_URL,
     UNKNOWN,
-    signed_jwt,
+    sign_jwt,
 )
 from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 
@@ -60,38 +60,38 @@ def _oauthbearer_login_fields(text: str) -> dict[str, Any]:
 
 
 def _valid_token_login_fields(context: CaseContext, seconds: float = _HOUR) -> dict[str, Any]:
-    return _oauthbearer_login_fields(signed_jwt(_valid_claims(context, seconds)))
+    return _oauthbearer_login_fields(sign_jwt(_valid_claims(context, seconds)))
 
 
 def _forged_token(context: CaseContext) -> str:
     """Return a good token whose claims were replaced after it was signed."""
-    header, _, signature = signed_jwt(_valid_claims(context, sub=OTHER_USER)).split(".")
-    _, claims, _ = signed_jwt(_valid_claims(context)).split(".")
+    header, _, signature = sign_jwt(_valid_claims(context, sub=OTHER_USER)).split(".")
+    _, claims, _ = sign_jwt(_valid_claims(context)).split(".")
     return f"{header}.{claims}.{signature}"
 
 
 TokenFactory = Callable[[CaseContext], str]
 _REJECTED: tuple[tuple[str, str, TokenFactory], ...] = (
-    ("expired", "has expired", lambda s: signed_jwt(_valid_claims(s, -60))),
+    ("expired", "has expired", lambda s: sign_jwt(_valid_claims(s, -60))),
     (
         "not-yet",
         "is not valid yet",
-        lambda s: signed_jwt(_valid_claims(s, nbf=s.now_ms() // 1000 + 600)),
+        lambda s: sign_jwt(_valid_claims(s, nbf=s.now_ms() // 1000 + 600)),
     ),
     (
         "another-audience",
         "is for another audience",
-        lambda s: signed_jwt(_valid_claims(s, aud="billing")),
+        lambda s: sign_jwt(_valid_claims(s, aud="billing")),
     ),
     (
         "another-issuer",
         "comes from another issuer",
-        lambda s: signed_jwt(_valid_claims(s, iss="https://other.example")),
+        lambda s: sign_jwt(_valid_claims(s, iss="https://other.example")),
     ),
     (
         "another-key",
         "is signed with an unknown key",
-        lambda s: signed_jwt(_valid_claims(s), UNKNOWN),
+        lambda s: sign_jwt(_valid_claims(s), UNKNOWN),
     ),
     ("changed", "was changed after it was signed", _forged_token),
     ("unsigned", "has no signature", lambda s: unsecured_jwt(s, USER, _HOUR)),
@@ -138,7 +138,7 @@ for _name, _what, _make_token in _REJECTED:
     **{**_COMMON, "setup": _SESSIONS},
 )
 async def expect_success_with_renewed_token(context: CaseContext) -> None:
-    await create_open_topic(context)
+    await create_permitted_topic(context)
     await context.open_client(client="writer", login=None)  # the first record may take seconds
     await context.run_successfully("produce", client="writer", **PRODUCE)
     await context.open_client(login=_valid_token_login_fields(context, _SESSION_S))

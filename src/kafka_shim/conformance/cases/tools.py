@@ -62,7 +62,7 @@ class Situation(NamedTuple):
     """At least so many items are in the list."""
 
 
-async def _with_groups(context: CaseContext, *rules: Mapping[str, Any]) -> None:
+async def _prepare_groups(context: CaseContext, *rules: Mapping[str, Any]) -> None:
     await context.create_topics("orders")
     await context.create_empty_groups("open", "hidden", topic="orders")
     await context.grant_to_user(
@@ -72,18 +72,18 @@ async def _with_groups(context: CaseContext, *rules: Mapping[str, Any]) -> None:
     )
 
 
-async def _with_listed_groups(context: CaseContext) -> None:
-    await _with_groups(context, _DESCRIBE_CLUSTER)
+async def _prepare_listed_groups(context: CaseContext) -> None:
+    await _prepare_groups(context, _DESCRIBE_CLUSTER)
 
 
-async def _with_internal_topic(context: CaseContext) -> None:
-    await _with_groups(context)
+async def _prepare_internal_topic(context: CaseContext) -> None:
+    await _prepare_groups(context)
     if context.runs_on_shim:  # a real broker has created it for the offsets of the groups
         coordinators = context.shim_broker.cluster.coordinators
         coordinators.coordinator_partition_creating_topic(KeyType.GROUP, "open")
 
 
-async def _with_topics(context: CaseContext) -> None:
+async def _prepare_topics(context: CaseContext) -> None:
     await context.create_topics("orders", "payments")
     await context.grant_to_user(
         *(
@@ -94,7 +94,7 @@ async def _with_topics(context: CaseContext) -> None:
     )
 
 
-async def _with_denied_topic(context: CaseContext) -> None:
+async def _prepare_denied_topic(context: CaseContext) -> None:
     await context.create_topics("orders", "payments")
     await context.grant_to_user(
         {"allow": ["Describe", "AlterConfigs", "DescribeConfigs"], "topic": "orders"}
@@ -105,7 +105,7 @@ async def _delete_payments(context: CaseContext) -> None:
     await context.delete_topic("payments")
 
 
-async def _with_brokers(context: CaseContext) -> None:
+async def _prepare_brokers(context: CaseContext) -> None:
     await context.grant_to_user(
         {"allow": ["Describe", "DescribeConfigs"], "cluster": "kafka-cluster"}
     )
@@ -114,7 +114,7 @@ async def _with_brokers(context: CaseContext) -> None:
         context.inject_fault(api, match={"node_id": 2}, error=error, times=0)
 
 
-async def _with_acls(context: CaseContext, acls: Sequence[Acl]) -> None:
+async def _prepare_acls(context: CaseContext, acls: Sequence[Acl]) -> None:
     """Store ACLs without the checks of CreateAcls: clusters keep odd ones from old releases."""
     await context.grant_to_user(_DESCRIBE_CLUSTER)
     authorizer = context.shim_broker.cluster.policy.authorizer
@@ -123,24 +123,24 @@ async def _with_acls(context: CaseContext, acls: Sequence[Acl]) -> None:
         authorizer.store.add(acl)
 
 
-def _acl_of(principal: str, topic: str = "orders") -> Acl:
+def _topic_read_acl(principal: str, topic: str = "orders") -> Acl:
     kind, pattern = ResourceType.TOPIC, PatternType.LITERAL
     return Acl(kind, topic, pattern, principal, "*", Operation.READ, Permission.ALLOW)
 
 
-async def _with_odd_principals(context: CaseContext) -> None:
+async def _prepare_odd_principals(context: CaseContext) -> None:
     principals = ("User:bob", "carol", "User:", "User:CN=dave, OU=a:b", "Group:ops")
-    await _with_acls(context, [_acl_of(principal) for principal in principals])
+    await _prepare_acls(context, [_topic_read_acl(principal) for principal in principals])
 
 
-async def _with_many_acls(context: CaseContext) -> None:
-    await _with_acls(
-        context, [_acl_of("User:bob", f"topic-{number}") for number in range(_MANY_ACLS)]
+async def _prepare_many_acls(context: CaseContext) -> None:
+    await _prepare_acls(
+        context, [_topic_read_acl("User:bob", f"topic-{number}") for number in range(_MANY_ACLS)]
     )
 
 
-async def _omit_authorized_operations(context: CaseContext) -> None:
-    await _with_topics(context)
+async def _prepare_unknown_operations(context: CaseContext) -> None:
+    await _prepare_topics(context)
     for api, field in (
         ("Metadata", "topics.*.topic_authorized_operations"),
         ("DescribeTopicPartitions", "topics.*.topic_authorized_operations"),
@@ -151,80 +151,81 @@ async def _omit_authorized_operations(context: CaseContext) -> None:
 SITUATIONS = (
     Situation(
         "listed-group", "a group that is listed cannot be described",
-        "groups", _with_listed_groups, ["open"], ["hidden"],
+        "groups", _prepare_listed_groups, ["open"], ["hidden"],
     ),
     Situation(
         "hidden-group", "a group is hidden, since the user lacks Describe on it and on the cluster",
-        "groups", _with_groups, ["open"], command="",
+        "groups", _prepare_groups, ["open"], command="",
     ),
     Situation(
         "vanished-topic", "a topic is deleted between the list and its description",
-        "topics", _with_topics, ["orders"], gone=["payments"], change=_delete_payments,
+        "topics", _prepare_topics, ["orders"], gone=["payments"], change=_delete_payments,
     ),
     Situation(
         "denied-topic", "one of two topics cannot be described",
-        "topics", _with_denied_topic, ["orders"], ["payments"],
+        "topics", _prepare_denied_topic, ["orders"], ["payments"],
     ),
     Situation(
         "denied-change", "a setting of one of two topics cannot be altered",
-        "topics", _with_denied_topic, ["orders"], ["payments"], command="change",
+        "topics", _prepare_denied_topic, ["orders"], ["payments"], command="change",
     ),
     Situation(
         "denied-broker", "one of three brokers denies DescribeConfigs and DescribeLogDirs",
-        "brokers", _with_brokers, ["1", "3"], ["2"],
+        "brokers", _prepare_brokers, ["1", "3"], ["2"],
         setup=ClusterSetup(brokers=3), runs_on_real_cluster=False,
     ),
     Situation(
         "no-cluster-describe", "the user lacks Describe on the cluster",
-        "topics", _with_topics, ["orders", "payments"],
+        "topics", _prepare_topics, ["orders", "payments"],
     ),
     Situation(
         "internal-topics", "the topic __consumer_offsets exists, and is hidden from the user",
-        "topics", _with_internal_topic, ["orders"],
+        "topics", _prepare_internal_topic, ["orders"],
     ),
     Situation(
         "odd-principals", "the list of ACLs has principals without type, without name, with colons",
-        "acls", _with_odd_principals, ["User:bob", "User:CN=dave, OU=a:b", "Group:ops"],
+        "acls", _prepare_odd_principals, ["User:bob", "User:CN=dave, OU=a:b", "Group:ops"],
         command="", runs_on_real_cluster=False,
     ),
     Situation(
         "many-acls", "the list has 60,000 ACLs",
-        "acls", _with_many_acls, ["User:bob"], command="", shown_count=_MANY_ACLS,
+        "acls", _prepare_many_acls, ["User:bob"], command="", shown_count=_MANY_ACLS,
         runs_on_real_cluster=False,
     ),
     Situation(
         "no-operations", "authorized operations are missing in responses that were asked for them",
-        "topics", _omit_authorized_operations, ["orders", "payments"],
+        "topics", _prepare_unknown_operations, ["orders", "payments"],
         supports_release=supports_api(ApiKey.METADATA, 8), runs_on_real_cluster=False,
     ),
 )  # fmt: skip
 
 
-async def expect_others_shown(situation: Situation, context: CaseContext) -> None:
-    items = await _items_of_tool(situation, context)
+async def expect_allowed_items_shown(situation: Situation, context: CaseContext) -> None:
+    items = await _run_tool(situation, context)
     for name in situation.shown:
         response = items.get(name)
         if response is None:
             raise UnmetExpectationError(
-                f"`{name}` among the {situation.kind}", f"the tool shows {_shown_text(items)}"
+                f"`{name}` among the {situation.kind}", f"the tool shows {_shown_names_text(items)}"
             )
         if response is not True:
             raise UnmetExpectationError(f"details of `{name}`", f"the tool reports {response}")
 
 
-async def expect_denied_named(situation: Situation, context: CaseContext) -> None:
-    items = await _items_of_tool(situation, context)
+async def expect_denied_items_reported(situation: Situation, context: CaseContext) -> None:
+    items = await _run_tool(situation, context)
     for name in situation.denied:
         response = items.get(name)
         if response is True:
             raise UnmetExpectationError(f"an error for `{name}`", "the tool reports success")
         if response is None or response.name == NOT_SHOWN:
             raise UnmetExpectationError(
-                f"an error for `{name}`", f"the tool leaves it out, and shows {_shown_text(items)}"
+                f"an error for `{name}`",
+                f"the tool leaves it out, and shows {_shown_names_text(items)}",
             )
 
 
-async def _items_of_tool(situation: Situation, context: CaseContext) -> dict[str, Any]:
+async def _run_tool(situation: Situation, context: CaseContext) -> dict[str, Any]:
     """Return what the tool shows: True by name, or the error that it shows in its place."""
     await situation.prepare(context)
     await context.open_client()
@@ -252,7 +253,7 @@ async def _items_of_tool(situation: Situation, context: CaseContext) -> dict[str
     return {name: each.error or True for name, each in answers.items()}
 
 
-def _shown_text(items: Mapping[str, Any]) -> str:
+def _shown_names_text(items: Mapping[str, Any]) -> str:
     return _names_text([name for name, response in items.items() if response is True])
 
 
@@ -265,7 +266,7 @@ for _situation in SITUATIONS:
     _TOOLS.add_case(
         f"{_situation.name}.shows-others",
         f"{_situation.title}: the tool shows the others",
-        partial(expect_others_shown, _situation),
+        partial(expect_allowed_items_shown, _situation),
         origin="partial denial",
         expected_response=f"{_names_text(_situation.shown)} without an error",
         commands=_commands,
@@ -277,7 +278,7 @@ for _situation in SITUATIONS:
         _TOOLS.add_case(
             f"{_situation.name}.names-denied",
             f"{_situation.title}: the tool names it",
-            partial(expect_denied_named, _situation),
+            partial(expect_denied_items_reported, _situation),
             origin="partial denial",
             expected_response=f"an error for {_names_text(_situation.denied)}",
             commands=_commands,

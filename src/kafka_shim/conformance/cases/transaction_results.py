@@ -58,7 +58,7 @@ for _name, _level, _expected, _what in (
     )
 
 
-async def expect_transaction_offset(end: str, expected: int | None, context: CaseContext) -> None:
+async def expect_committed_offset(end: str, expected: int | None, context: CaseContext) -> None:
     await _open_transactional_producer(context)
     await context.open_client()
     await _run_with_producer(context, "begin")
@@ -75,7 +75,7 @@ for _end, _offset in (("commit", 7), ("abort", None)):
     _KIPS.add_case(
         f"transactions.offsets-after-{_end}",
         f"after {_end}, the group has {'the' if _offset else 'no'} offset of the transaction",
-        partial(expect_transaction_offset, _end, _offset),
+        partial(expect_committed_offset, _end, _offset),
         origin="KIP-447",
         expected_response="offset 7" if _offset else "no offset",
         commands=f"begin send_offsets {_end} group_offsets",

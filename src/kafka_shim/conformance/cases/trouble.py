@@ -25,7 +25,7 @@ from kafka_shim.conformance.error_scenarios import (
 from kafka_shim.conformance.error_versions import (
     SINCE,
     InjectedErrorFaults,
-    inject_error_as_each_version_returns_it,
+    inject_versioned_error,
 )
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
@@ -42,7 +42,7 @@ async def _run_command_with_fault_injected(
     await context.grant_to_user(*EVERYTHING)
     await context.open_client(row.settings)
     if "error" in action:
-        injected_errors = inject_error_as_each_version_returns_it(context, row.api, row.error)
+        injected_errors = inject_versioned_error(context, row.api, row.error)
     else:
         injected_errors = InjectedErrorFaults(
             {row.error: [context.inject_fault(row.api, **action)]}
@@ -99,9 +99,7 @@ def _add_lost_connection_cases(family: CaseFamily, row: ErrorScenario) -> None:
         )
 
 
-def _level_lowered_where_kafka_client_differs(
-    row: ErrorScenario, *, is_final: bool
-) -> RequirementLevel:
+def _required_level(row: ErrorScenario, *, is_final: bool) -> RequirementLevel:
     """Return SHOULD where Kafka's own client differs.
 
     It reports errors of InitProducerId only as text, and its admin client may retry.
@@ -131,9 +129,7 @@ def _error_cases() -> CaseFamily:
                 origin=row.api,
                 expected_response=response.format(*format_values),
                 commands=row.command,
-                level=_level_lowered_where_kafka_client_differs(
-                    row, is_final=body is expect_final_error_reported
-                ),
+                level=_required_level(row, is_final=body is expect_final_error_reported),
             )
     reads = {row.command: row for row in RETRIED if row.command != "create_topics"}
     for row in reads.values():

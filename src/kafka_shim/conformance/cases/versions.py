@@ -74,7 +74,7 @@ for _command, _fields, _settings, _api in BASICS:
     )
 
 
-async def expect_group_read(settings: Mapping[str, str], context: CaseContext) -> None:
+async def expect_consumer_group_reads(settings: Mapping[str, str], context: CaseContext) -> None:
     await open_group_client(context, settings)
     await write_as_other_client(context, "a", "b")
     consumed = await context.run_successfully("consume", topics=[TOPIC], count=2, seconds=8)
@@ -94,7 +94,7 @@ for _name, _settings, _capability in (
     _VERSIONS.add_case(
         f"basics.consume-{_name}",
         f"a group member with the {_name} protocol reads and commits",
-        partial(expect_group_read, _settings),
+        partial(expect_consumer_group_reads, _settings),
         origin="KIP-848" if _name == "consumer" else "KIP-35",
         expected_response="the values that were written",
         commands="consume commit_offsets produce",

@@ -79,7 +79,7 @@ def evaluate_behaviour(
             BehaviourStatus.NOT_EXERCISED,
             0,
             (),
-            decisions.denial_that_prevented(behaviour.id),
+            decisions.find_preventing_denial(behaviour.id),
         )
     return BehaviourResult(
         behaviour,

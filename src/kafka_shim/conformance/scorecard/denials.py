@@ -64,7 +64,7 @@ class Decisions:
         """Return whether there are decisions and all are denials."""
         return bool(self.denied) and not self._allowed
 
-    def denial_that_prevented(self, behaviour_id: str) -> Denial | None:
+    def find_preventing_denial(self, behaviour_id: str) -> Denial | None:
         """Return a denial that prevented a behaviour; None if there is none."""
         area = behaviour_id.partition(".")[0]
         types = [kind.name for kind in _HINDERED_BY.get(area, ()) if kind.name not in self._allowed]

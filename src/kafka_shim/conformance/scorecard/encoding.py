@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_shim.conformance.scorecard.behaviour import Behaviour, Occurrence
-from kafka_shim.conformance.scorecard.exchanges import Exchange, decoded_requests_of_apis
+from kafka_shim.conformance.scorecard.exchanges import Exchange, iter_decoded_requests
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.traces.replay.events import ConnectionId
 
@@ -13,7 +13,7 @@ _UNSUPPORTED_VERSION = 35
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-def _connection_starts_with_api_versions(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_first_requests(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     seen_connections: set[ConnectionId] = set()
     for exchange in exchanges:
         if exchange.connection_id not in seen_connections:
@@ -23,7 +23,7 @@ def _connection_starts_with_api_versions(exchanges: list[Exchange]) -> Iterator[
             )
 
 
-def _request_version_was_offered(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_unoffered_versions(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     offered: dict[int, tuple[int, int]] = {}
     for exchange in exchanges:
         response = exchange.response
@@ -37,7 +37,7 @@ def _request_version_was_offered(exchanges: list[Exchange]) -> Iterator[Occurren
             yield Occurrence(low <= exchange.version <= high, exchange, f"offered {low} to {high}")
 
 
-def _api_versions_fallbacks(
+def _find_api_versions_fallbacks(
     exchanges: list[Exchange],
 ) -> Iterator[Occurrence]:
     rejected_exchanges: dict[ConnectionId, Exchange] = {}
@@ -56,8 +56,8 @@ def _api_versions_fallbacks(
             rejected_exchanges[exchange.connection_id] = exchange
 
 
-def _client_software_name_is_valid(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange in decoded_requests_of_apis(exchanges, ApiKey.API_VERSIONS):
+def _find_software_names(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in iter_decoded_requests(exchanges, ApiKey.API_VERSIONS):
         if exchange.version >= 3:
             names = (
                 exchange.request.client_software_name,
@@ -68,7 +68,7 @@ def _client_software_name_is_valid(exchanges: list[Exchange]) -> Iterator[Occurr
             )
 
 
-def _request_can_be_decoded(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_undecodable_requests(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange in exchanges:
         is_decoded = not exchange.decode_error or exchange.error_codes_except_none == [
             _UNSUPPORTED_VERSION
@@ -76,7 +76,7 @@ def _request_can_be_decoded(exchanges: list[Exchange]) -> Iterator[Occurrence]:
         yield Occurrence(is_decoded, exchange, exchange.decode_error)
 
 
-def _request_has_no_trailing_bytes(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_trailing_bytes(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange in exchanges:
         if exchange.request is not None:
             yield Occurrence(
@@ -86,13 +86,13 @@ def _request_has_no_trailing_bytes(exchanges: list[Exchange]) -> Iterator[Occurr
             )
 
 
-def _encoding_is_canonical(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_noncanonical_encodings(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange in exchanges:
         if exchange.is_canonical is not None:
             yield Occurrence(exchange.is_canonical, exchange)
 
 
-def _request_has_no_unknown_tags(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_unknown_tags(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange in exchanges:
         if exchange.request is not None:
             yield Occurrence(
@@ -100,7 +100,7 @@ def _request_has_no_unknown_tags(exchanges: list[Exchange]) -> Iterator[Occurren
             )
 
 
-def _correlation_ids_of_open_requests_differ(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_reused_correlation_ids(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     open_by_connection: dict[ConnectionId, dict[int, Exchange]] = {}
     for exchange in exchanges:
         open_requests = open_by_connection.setdefault(exchange.connection_id, {})
@@ -139,7 +139,7 @@ _CODES: dict[int, tuple[tuple[str, frozenset[int]], ...]] = {
 _ROWS = {ApiKey.CREATE_ACLS: "creations", ApiKey.DELETE_ACLS: "filters"}
 
 
-def _enum_codes_are_defined(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_undefined_codes(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange in exchanges:
         if exchange.request is None or exchange.api_key not in _CODES:
             continue
@@ -166,56 +166,56 @@ ENCODING = (
         "requests the broker's versions first",
         35,
         "the first request of a connection is ApiVersions",
-        _connection_starts_with_api_versions,
+        _find_first_requests,
     ),
     Behaviour(
         "versions.within-offer",
         "sends only versions that the broker offers",
         35,
         "each request's version is within the ApiVersions response",
-        _request_version_was_offered,
+        _find_unoffered_versions,
     ),
     Behaviour(
         "versions.fallback",
         "retries in an older version when its ApiVersions is refused",
         511,
         "after UNSUPPORTED_VERSION (35), the next ApiVersions is in a version of that response",
-        _api_versions_fallbacks,
+        _find_api_versions_fallbacks,
     ),
     Behaviour(
         "versions.software-named",
         "sends its software name and version",
         511,
         "ApiVersions 3 and later carry a name and version that brokers accept",
-        _client_software_name_is_valid,
+        _find_software_names,
     ),
     Behaviour(
         "encoding.readable",
         "sends only requests that can be decoded",
         None,
         "the body follows the schema of its version",
-        _request_can_be_decoded,
+        _find_undecodable_requests,
     ),
     Behaviour(
         "encoding.no-trailing-bytes",
         "sends no bytes after a request's last field",
         None,
         "the message ends where the frame ends",
-        _request_has_no_trailing_bytes,
+        _find_trailing_bytes,
     ),
     Behaviour(
         "encoding.canonical",
         "encodes each value in its shortest form",
         482,
         "decoded and encoded again, the request has the same bytes (varints, tags, booleans)",
-        _encoding_is_canonical,
+        _find_noncanonical_encodings,
     ),
     Behaviour(
         "encoding.known-tags",
         "sends no tagged fields that the schema lacks",
         482,
         "no unknown tags in header or body",
-        _request_has_no_unknown_tags,
+        _find_unknown_tags,
     ),
     Behaviour(
         "encoding.known-codes",
@@ -223,13 +223,13 @@ ENCODING = (
         140,
         "resource and pattern types, operations, permissions (never UNKNOWN), acks, isolation,"
         " coordinator types",
-        _enum_codes_are_defined,
+        _find_undefined_codes,
     ),
     Behaviour(
         "encoding.correlation-ids",
         "gives each unanswered request its own correlation id",
         None,
         "no two unanswered requests of a connection have the same correlation id",
-        _correlation_ids_of_open_requests_differ,
+        _find_reused_correlation_ids,
     ),
 )

@@ -77,7 +77,7 @@ def exchanges_of_recording(recording: Recording) -> list[Exchange]:
     return list(exchanges_by_request.values())
 
 
-def decoded_requests_of_apis(exchanges: list[Exchange], *apis: ApiKey) -> Iterator[Exchange]:
+def iter_decoded_requests(exchanges: list[Exchange], *apis: ApiKey) -> Iterator[Exchange]:
     """Yield the decoded requests of these APIs."""
     return (
         exchange

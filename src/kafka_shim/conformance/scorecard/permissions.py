@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_shim.conformance.scorecard.behaviour import Behaviour, Occurrence, OccurrenceFinder
-from kafka_shim.conformance.scorecard.exchanges import Exchange, decoded_requests_of_apis
+from kafka_shim.conformance.scorecard.exchanges import Exchange, iter_decoded_requests
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -27,11 +27,11 @@ _FILTERED = (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)
 _ACL_APIS = (*_FILTERED, ApiKey.CREATE_ACLS)
 
 
-def _named_acl_filters(
+def _iter_acl_filters(
     exchanges: list[Exchange],
 ) -> Iterator[tuple[Exchange, Any, tuple[str | None, ...]]]:
     """Yield each ACL filter with its three names: resource, principal, host."""
-    for exchange in decoded_requests_of_apis(exchanges, *_FILTERED):
+    for exchange in iter_decoded_requests(exchanges, *_FILTERED):
         rows = (
             [exchange.request]
             if exchange.api_key == ApiKey.DESCRIBE_ACLS
@@ -41,8 +41,8 @@ def _named_acl_filters(
             yield exchange, row, (row.resource_name_filter, row.principal_filter, row.host_filter)
 
 
-def _created_acls_are_concrete(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange in decoded_requests_of_apis(exchanges, ApiKey.CREATE_ACLS):
+def _find_unspecific_creations(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in iter_decoded_requests(exchanges, ApiKey.CREATE_ACLS):
         for row in exchange.request.creations:
             is_concrete = (
                 row.resource_type > ResourceType.ANY
@@ -54,35 +54,35 @@ def _created_acls_are_concrete(exchanges: list[Exchange]) -> Iterator[Occurrence
             yield Occurrence(is_concrete, exchange, row.resource_name)
 
 
-def _prefixed_acls_use_version_1(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange in decoded_requests_of_apis(exchanges, ApiKey.CREATE_ACLS):
+def _find_prefixed_creations(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in iter_decoded_requests(exchanges, ApiKey.CREATE_ACLS):
         for row in exchange.request.creations:
             if row.resource_pattern_type == PatternType.PREFIXED:
                 yield Occurrence(exchange.version >= 1, exchange, row.resource_name)
 
 
-def _absent_filter_names_are_null(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, _, names in _named_acl_filters(exchanges):
+def _find_empty_filter_names(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, _, names in _iter_acl_filters(exchanges):
         if None in names or "" in names:
             yield Occurrence(
                 "" not in names, exchange, "an empty text selects nothing" * ("" in names)
             )
 
 
-def _any_is_sent_as_any_code(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, row, _ in _named_acl_filters(exchanges):
+def _find_any_codes(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, row, _ in _iter_acl_filters(exchanges):
         codes = (row.resource_type_filter, row.operation, row.permission_type)
         yield Occurrence(0 not in codes, exchange, "UNKNOWN in place of ANY" * (0 in codes))
 
 
-def _match_filters_use_version_1(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, row, _ in _named_acl_filters(exchanges):
+def _find_match_filters(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, row, _ in _iter_acl_filters(exchanges):
         if row.pattern_type_filter == PatternType.MATCH:
             yield Occurrence(exchange.version >= 1, exchange)
 
 
-def _acl_requests_have_pattern_types(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, highest_version in _acl_requests_with_highest_offered_version(exchanges):
+def _find_pattern_types(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, highest_version in _iter_acl_requests(exchanges):
         yield Occurrence(
             exchange.version >= min(1, highest_version),
             exchange,
@@ -90,14 +90,14 @@ def _acl_requests_have_pattern_types(exchanges: list[Exchange]) -> Iterator[Occu
         )
 
 
-def _acl_requests_fall_back(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_acl_fallbacks(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     """Check that a client works without pattern types on brokers before KIP-290."""
-    for exchange, highest_version in _acl_requests_with_highest_offered_version(exchanges):
+    for exchange, highest_version in _iter_acl_requests(exchanges):
         if highest_version == 0:
             yield Occurrence(exchange.version == 0, exchange)
 
 
-def _acl_requests_with_highest_offered_version(
+def _iter_acl_requests(
     exchanges: list[Exchange],
 ) -> Iterator[tuple[Exchange, int]]:
     """Yield each request about ACLs, with the highest version that the
@@ -111,7 +111,7 @@ def _acl_requests_with_highest_offered_version(
             yield exchange, offered[exchange.api_key]
 
 
-def _requests_for_operations_not_repeated_rapidly(
+def _find_operations_hammering(
     exchanges: list[Exchange],
 ) -> Iterator[Occurrence]:
     """Check that responses with operations are not requested again
@@ -128,12 +128,10 @@ def _requests_for_operations_not_repeated_rapidly(
             getattr(exchange.request, name, False) for name in _DESCRIBING[exchange.api_key]
         ):
             continue
-        yield _occurrence_right_without_rapid_repeats(exchange, exchanges[number + 1 :])
+        yield _rapid_repeat_occurrence(exchange, exchanges[number + 1 :])
 
 
-def _occurrence_right_without_rapid_repeats(
-    exchange: Exchange, later_exchanges: list[Exchange]
-) -> Occurrence:
+def _rapid_repeat_occurrence(exchange: Exchange, later_exchanges: list[Exchange]) -> Occurrence:
     """Check that the principal does not repeat the request several times within a second."""
     requests_operations = (exchange.api_key, exchange.principal, exchange.body)
     repeats = sum(
@@ -145,22 +143,22 @@ def _occurrence_right_without_rapid_repeats(
     return Occurrence(repeats < REPEATS_MAX, exchange, note)
 
 
-def _requests_with_authorized_operations_flag(attribute: str, *apis: ApiKey) -> OccurrenceFinder:
+def _operations_flag_finder(attribute: str, *apis: ApiKey) -> OccurrenceFinder:
     def find_occurrences(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-        for exchange in decoded_requests_of_apis(exchanges, *apis):
+        for exchange in iter_decoded_requests(exchanges, *apis):
             if getattr(exchange.request, attribute):
                 yield Occurrence(is_right=True, exchange=exchange)
 
     return find_occurrences
 
 
-def _record_clients_do_not_request_operations(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_needless_operations_requests(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     record_connections = {
         exchange.connection_id
         for exchange in exchanges
         if exchange.api_key in (ApiKey.PRODUCE, ApiKey.FETCH)
     }
-    for exchange in decoded_requests_of_apis(exchanges, ApiKey.METADATA):
+    for exchange in iter_decoded_requests(exchanges, ApiKey.METADATA):
         if exchange.connection_id in record_connections:
             requests_operations = (
                 exchange.request.include_topic_authorized_operations
@@ -169,7 +167,7 @@ def _record_clients_do_not_request_operations(exchanges: list[Exchange]) -> Iter
             yield Occurrence(not requests_operations, exchange)
 
 
-def _denied_requests_are_not_repeated_rapidly(error: ErrorCode) -> OccurrenceFinder:
+def _denial_hammering_finder(error: ErrorCode) -> OccurrenceFinder:
     """Check that a denied request is not repeated immediately."""
 
     def find_occurrences(exchanges: list[Exchange]) -> Iterator[Occurrence]:
@@ -177,7 +175,7 @@ def _denied_requests_are_not_repeated_rapidly(error: ErrorCode) -> OccurrenceFin
             exchange for exchange in exchanges if error in exchange.error_codes_except_none
         ]
         for number, exchange in enumerate(denied_exchanges):
-            yield _occurrence_right_without_rapid_repeats(exchange, denied_exchanges[number + 1 :])
+            yield _rapid_repeat_occurrence(exchange, denied_exchanges[number + 1 :])
 
     return find_occurrences
 
@@ -188,7 +186,7 @@ def _final_error_behaviour(error: ErrorCode, kip: int | None) -> Behaviour:
         f"does not retry {error.name} in a loop",
         kip,
         f"a request answered with {int(error)} is not repeated {REPEATS_MAX} times within 1 s",
-        _denied_requests_are_not_repeated_rapidly(error),
+        _denial_hammering_finder(error),
     )
 
 
@@ -198,88 +196,84 @@ PERMISSIONS = (
         "creates ACLs for concrete patterns, operations and principals",
         140,
         "no ANY, MATCH or UNKNOWN in CreateAcls; principals are Type:name",
-        _created_acls_are_concrete,
+        _find_unspecific_creations,
     ),
     Behaviour(
         "acls.create-prefixed",
         "creates prefixed ACLs",
         290,
         "pattern type 4 in CreateAcls 1 or later",
-        _prefixed_acls_use_version_1,
+        _find_prefixed_creations,
     ),
     Behaviour(
         "acls.pattern-types",
         "uses pattern types if the broker supports them",
         290,
         "ACL requests are in version 0 only where nothing higher is offered",
-        _acl_requests_have_pattern_types,
+        _find_pattern_types,
     ),
     Behaviour(
         "acls.v0-fallback",
         "works without pattern types if the broker does not support them",
         290,
         "ACL requests are in version 0 where nothing higher is offered",
-        _acl_requests_fall_back,
+        _find_acl_fallbacks,
     ),
     Behaviour(
         "acls.any-name-null",
         "uses null to match any name",
         140,
         "names, principals and hosts of filters are null, never empty",
-        _absent_filter_names_are_null,
+        _find_empty_filter_names,
     ),
     Behaviour(
         "acls.any-code",
         "uses ANY to match any type or operation",
         140,
         "code 1 in filters, never 0",
-        _any_is_sent_as_any_code,
+        _find_any_codes,
     ),
     Behaviour(
         "acls.match-filter",
         "requests all ACLs that apply to a name",
         290,
         "pattern type 2 (MATCH) in a filter",
-        _match_filters_use_version_1,
+        _find_match_filters,
     ),
     Behaviour(
         "operations.cluster",
         "requests its operations on the cluster",
         430,
         "the flag in DescribeCluster, or Metadata 8 to 10",
-        _requests_with_authorized_operations_flag(
-            _CLUSTER, ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA
-        ),
+        _operations_flag_finder(_CLUSTER, ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA),
     ),
     Behaviour(
         "operations.topics",
         "requests its operations on topics",
         430,
         "the flag in Metadata 8 or later",
-        _requests_with_authorized_operations_flag(_TOPICS, ApiKey.METADATA),
+        _operations_flag_finder(_TOPICS, ApiKey.METADATA),
     ),
     Behaviour(
         "operations.groups",
         "requests its operations on groups",
         430,
         "the flag in DescribeGroups 3 or later, or ConsumerGroupDescribe",
-        _requests_with_authorized_operations_flag(
-            _GROUPS, ApiKey.DESCRIBE_GROUPS, ApiKey.CONSUMER_GROUP_DESCRIBE
-        ),
+        _operations_flag_finder(_GROUPS, ApiKey.DESCRIBE_GROUPS, ApiKey.CONSUMER_GROUP_DESCRIBE),
     ),
     Behaviour(
         "operations.decoded",
         "can read authorized operations",
         430,
         f"a request answered with them is not repeated {REPEATS_MAX} times within 1 s",
-        _requests_for_operations_not_repeated_rapidly,
+        _find_operations_hammering,
     ),
     Behaviour(
         "operations.not-by-default",
         "does not request operations when it does not need them",
         430,
         "Metadata on connections that produce or fetch is without the flags",
-        _record_clients_do_not_request_operations,
+        _find_needless_operations_requests,
     ),
     _final_error_behaviour(ErrorCode.TOPIC_AUTHORIZATION_FAILED, None),
     _final_error_behaviour(ErrorCode.GROUP_AUTHORIZATION_FAILED, None),

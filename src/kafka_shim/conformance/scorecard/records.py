@@ -19,7 +19,7 @@ _COORDINATED = (ApiKey.FIND_COORDINATOR, ApiKey.INIT_PRODUCER_ID, ApiKey.JOIN_GR
 _SEQUENCES = 1 << 31
 
 
-def _decodable_v2_batches_with_partition(
+def _iter_v2_batches(
     exchanges: list[Exchange],
 ) -> Iterator[tuple[Exchange, object, Batch]]:
     """Yield every batch of format 2 with its partition."""
@@ -36,19 +36,19 @@ def _decodable_v2_batches_with_partition(
                     yield exchange, (topic.name, topic.topic_id, row.index), batch
 
 
-def _batches_have_producer_id(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, _, batch in _decodable_v2_batches_with_partition(exchanges):
+def _find_producer_ids(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, _, batch in _iter_v2_batches(exchanges):
         yield Occurrence(batch.producer_id >= 0, exchange)
 
 
-def _produce_requests_all_acks(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_acks(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange in exchanges:
         if exchange.api_key == ApiKey.PRODUCE and exchange.request is not None:
             yield Occurrence(exchange.request.acks == -1, exchange, f"acks {exchange.request.acks}")
 
 
-def _batch_checksums_are_right(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, _, batch in _decodable_v2_batches_with_partition(exchanges):
+def _find_wrong_checksums(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, _, batch in _iter_v2_batches(exchanges):
         batch_bytes = batch.blob[batch.start_in_blob : batch.start_in_blob + 12 + batch.length]
         is_right = (
             len(batch_bytes) >= HEADER_BYTES and crc32c(batch_bytes[_COVERED_FROM:]) == batch.crc
@@ -56,7 +56,7 @@ def _batch_checksums_are_right(exchanges: list[Exchange]) -> Iterator[Occurrence
         yield Occurrence(is_right, exchange)
 
 
-def _batch_sequences_are_consecutive(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_sequence_gaps(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     last: dict[object, tuple[int, int]] = {}
     assigned_ids: Counter[tuple[int, int]] = (
         Counter()
@@ -64,7 +64,7 @@ def _batch_sequences_are_consecutive(exchanges: list[Exchange]) -> Iterator[Occu
     for exchange in exchanges:
         if exchange.api_key == ApiKey.INIT_PRODUCER_ID and exchange.response is not None:
             assigned_ids[exchange.response.producer_id, exchange.response.producer_epoch] += 1
-        for _, partition, batch in _decodable_v2_batches_with_partition([exchange]):
+        for _, partition, batch in _iter_v2_batches([exchange]):
             if batch.producer_id < 0:
                 continue
             producer = (batch.producer_id, batch.producer_epoch)
@@ -78,7 +78,7 @@ def _batch_sequences_are_consecutive(exchanges: list[Exchange]) -> Iterator[Occu
             last[key] = (batch.base_sequence, (batch.base_sequence + count) % _SEQUENCES)
 
 
-def _batches_use_assigned_producer_ids(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_unassigned_producer_ids(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     assigned_ids = {
         (exchange.response.producer_id, exchange.response.producer_epoch)
         for exchange in exchanges
@@ -93,7 +93,7 @@ def _batches_use_assigned_producer_ids(exchanges: list[Exchange]) -> Iterator[Oc
         and exchange.response is not None
     }
     ids = {producer_id for producer_id, _ in assigned_ids}
-    for exchange, _, batch in _decodable_v2_batches_with_partition(exchanges):
+    for exchange, _, batch in _iter_v2_batches(exchanges):
         if batch.producer_id >= 0:
             is_assigned = (batch.producer_id, batch.producer_epoch) in assigned_ids
             # an idempotent producer may raise its epoch itself after an error (KIP-360)
@@ -101,7 +101,7 @@ def _batches_use_assigned_producer_ids(exchanges: list[Exchange]) -> Iterator[Oc
             yield Occurrence(is_assigned, exchange, f"producer {batch.producer_id}")
 
 
-def _retriable_coordinator_errors_are_retried(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_coordinator_retries(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for number, exchange in enumerate(exchanges):
         if exchange.api_key not in _COORDINATED or not NOT_READY_ERRORS.intersection(
             exchange.error_codes_except_none
@@ -117,7 +117,7 @@ def _retriable_coordinator_errors_are_retried(exchanges: list[Exchange]) -> Iter
             yield Occurrence(is_retried, exchange, f"errors {exchange.error_codes_except_none}")
 
 
-def _second_join_uses_assigned_member_id(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_second_joins(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for number, exchange in enumerate(exchanges):
         if (
             exchange.api_key != ApiKey.JOIN_GROUP
@@ -139,7 +139,7 @@ def _second_join_uses_assigned_member_id(exchanges: list[Exchange]) -> Iterator[
             yield Occurrence(is_retried.request.member_id == member_id, is_retried)
 
 
-def _dynamic_members_leave_their_group(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_leaving_members(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     """Check that a member that got a generation sends LeaveGroup."""
     left_members = set()
     for exchange in exchanges:
@@ -177,7 +177,7 @@ def _dynamic_members_leave_their_group(exchanges: list[Exchange]) -> Iterator[Oc
             yield Occurrence(member_id in left_members, exchange, member_id or "")
 
 
-def _sasl_handshake_allows_wrapped_messages(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _find_sasl_handshakes(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange in exchanges:
         if exchange.api_key == ApiKey.SASL_HANDSHAKE:
             yield Occurrence(exchange.version >= 1, exchange)
@@ -189,7 +189,7 @@ RECORDS = (
         "is idempotent by default",
         679,
         "batches carry a producer id",
-        _batches_have_producer_id,
+        _find_producer_ids,
         RequirementLevel.SHOULD,
     ),
     Behaviour(
@@ -197,7 +197,7 @@ RECORDS = (
         "waits for all replicas by default",
         679,
         "acks is -1 in Produce",
-        _produce_requests_all_acks,
+        _find_acks,
         RequirementLevel.SHOULD,
     ),
     Behaviour(
@@ -205,48 +205,48 @@ RECORDS = (
         "writes valid record batches",
         98,
         "format 2, and its CRC-32C is right",
-        _batch_checksums_are_right,
+        _find_wrong_checksums,
     ),
     Behaviour(
         "producer.sequences",
         "numbers its record batches without gaps",
         98,
         "each batch begins where the one before ended, or repeats it",
-        _batch_sequences_are_consecutive,
+        _find_sequence_gaps,
     ),
     Behaviour(
         "producer.given-ids",
         "produces with the producer id that the broker assigned",
         98,
         "the batches' producer id and epoch are from InitProducerId (or EndTxn 5)",
-        _batches_use_assigned_producer_ids,
+        _find_unassigned_producer_ids,
     ),
     Behaviour(
         "errors.not-ready-retried",
         "retries when a coordinator is not ready",
         None,
         "FindCoordinator, InitProducerId or JoinGroup is sent again after errors 14, 15 or 16",
-        _retriable_coordinator_errors_are_retried,
+        _find_coordinator_retries,
     ),
     Behaviour(
         "groups.member-id-required",
         "joins again with the assigned member id",
         394,
         "JoinGroup after MEMBER_ID_REQUIRED (79) contains the id of that response",
-        _second_join_uses_assigned_member_id,
+        _find_second_joins,
     ),
     Behaviour(
         "groups.leaves",
         "leaves its group when it ends",
         None,
         "a dynamic member sends LeaveGroup, or a heartbeat with epoch -1",
-        _dynamic_members_leave_their_group,
+        _find_leaving_members,
     ),
     Behaviour(
         "sasl.wrapped",
         "logs in with SaslAuthenticate",
         152,
         "SaslHandshake is in version 1",
-        _sasl_handshake_allows_wrapped_messages,
+        _find_sasl_handshakes,
     ),
 )

@@ -21,8 +21,8 @@ from kafka_shim.conformance.scorecard.encoding import ENCODING
 from kafka_shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.conformance.scorecard.permissions import PERMISSIONS
 from kafka_shim.conformance.scorecard.records import RECORDS
-from kafka_shim.text.junit_xml import JunitCase, junit_report, junit_start
-from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.junit_xml import JunitCase, junit_report, junit_start_pattern
+from kafka_shim.text.message_text import sanitize_result_lines
 from kafka_shim.traces.replay.events import load_recording
 
 CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
@@ -46,7 +46,7 @@ class Scorecard(msgspec.Struct, frozen=True):
         return [result for result in self.results if result.preventing_denial is not None]
 
     @property
-    def is_good(self) -> bool:
+    def is_passing(self) -> bool:
         """Return whether no behaviour of level `must` failed, and not everything was denied."""
         failed = any(result.fails_run for result in self.results)
         return not failed and not self.decisions.are_all_denials
@@ -81,7 +81,7 @@ def as_text(card: Scorecard, name: str) -> str:
         lines.append(f"{result.status.value:<14} {behaviour.id:<28} {behaviour.text}{notes}")
         if result.status is BehaviourStatus.FAILED:
             lines += [f"{'':<14}   {frame}" for frame in result.frames]
-    return text_of_escaped_result_lines(lines) + "\n"
+    return sanitize_result_lines(lines) + "\n"
 
 
 def as_json(card: Scorecard, name: str) -> str:
@@ -158,12 +158,12 @@ FORMS: dict[str, Callable[[Scorecard, str], str]] = {
 }
 
 
-def form_start(form: str, name: str) -> str:
+def scorecard_start_pattern(form: str, name: str) -> str:
     """Return the pattern with which a scorecard of that name begins, for `check_output_file`."""
     client = re.escape(name)
     return {
         "text": rf"{client}: \d+ ",
         "json": rf'\{{\n  "client": "{client}",\n  "behaviours": ',
-        "junit": junit_start(name),
+        "junit": junit_start_pattern(name),
         "markdown": rf"\| {client} \| KIP \| behaviour \|",
     }[form]

@@ -32,7 +32,7 @@ def broken_rules(results: Iterable[VectorResult]) -> list[Mistake]:
         (api, rule)
         for (rule, _), case in cases.items()
         if len(_apis(case)) > 1
-        for api in _only_api(case)
+        for api in _single_deviating_api(case)
     }
     rule_counts = Counter(api for api, _ in alone)
     lying = {api for api, count in rule_counts.items() if count >= _RULES_OF_A_LIE}
@@ -42,7 +42,7 @@ def broken_rules(results: Iterable[VectorResult]) -> list[Mistake]:
         whole[rule] += case
     for (rule, name), case in cases.items():
         is_broken = _is_broken(case, lying) or _is_broken_as_whole(whole[rule])
-        rules[rule][name] = len(_different(case)) if is_broken else 0
+        rules[rule][name] = len(_deviating_vectors(case)) if is_broken else 0
     found = []
     for rule, counts in rules.items():
         broken = [name for name, count in counts.items() if count]
@@ -62,7 +62,7 @@ def _is_broken(case: Sequence[VectorResult], lying: Container[str]) -> bool:
 
     `lying` are the APIs whose responses alone differ in cases with several APIs.
     """
-    different = _different(case)
+    different = _deviating_vectors(case)
     if len(different) * 4 >= len(case) * 3 and len(case) > 1:
         return True
     if len(different) * 3 < len(case):
@@ -74,17 +74,17 @@ def _is_broken(case: Sequence[VectorResult], lying: Container[str]) -> bool:
 
 def _is_broken_as_whole(results: Sequence[VectorResult]) -> bool:
     """Return whether the responses of several APIs differ, if not in the same cases."""
-    different = _different(results)
+    different = _deviating_vectors(results)
     return len(_apis(different)) > 1 and len(different) * 5 >= len(results)
 
 
-def _only_api(case: Sequence[VectorResult]) -> frozenset[str]:
+def _single_deviating_api(case: Sequence[VectorResult]) -> frozenset[str]:
     """Return the API of all vectors that differ, if it is only one."""
-    apis = _apis(_different(case))
+    apis = _apis(_deviating_vectors(case))
     return apis if len(apis) == 1 else frozenset()
 
 
-def _different(case: Iterable[VectorResult]) -> list[VectorResult]:
+def _deviating_vectors(case: Iterable[VectorResult]) -> list[VectorResult]:
     """Return the vectors whose decision may be wrong."""
     return [each for each in case if each.outcome is VectorOutcome.DIFFERENT and each.is_decision]
 

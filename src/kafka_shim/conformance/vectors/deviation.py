@@ -51,20 +51,20 @@ class _Comparison:
     def first(self, expected: Any, actual: Any, path: str, denial: int | None) -> Deviation | None:
         """Compare values; `denial` is the error code of the element that has them."""
         if isinstance(expected, dict) and isinstance(actual, dict):
-            return self._of_objects(expected, actual, path, denial)
+            return self._compare_objects(expected, actual, path, denial)
         if isinstance(expected, list) and isinstance(actual, list):
             if path == self._list_in_order:
-                return self._of_lists_in_order(expected, actual, path, denial)
-            return self._of_lists(expected, actual, path, denial)
+                return self._compare_ordered_lists(expected, actual, path, denial)
+            return self._compare_lists(expected, actual, path, denial)
         name = _last_name(path)
         if _are_equal(name, expected, actual):
             return None
         text = f"{path}: {_json_text(actual)}, expected {_json_text(expected)}"
         if denial and expected in _EMPTY and not _is_error_code(name):
-            return _leak(text, name, denial)
+            return _leak_deviation(text, name, denial)
         return Deviation(text, _value_mistake(name, expected, actual))
 
-    def _of_objects(
+    def _compare_objects(
         self,
         expected: Mapping[str, Any],
         actual: Mapping[str, Any],
@@ -88,13 +88,13 @@ class _Comparison:
             if name not in expected and name not in NOT_COMPARED and not _is_empty(value):
                 where = f"{path}.{name}" if path else name
                 text = f"{where}: {_json_text(value)}, expected nothing beside {denial}"
-                return _leak(text, name, denial)
+                return _leak_deviation(text, name, denial)
         return None
 
-    def _of_lists_in_order(
+    def _compare_ordered_lists(
         self, expected: list[Any], actual: list[Any], path: str, denial: int | None
     ) -> Deviation | None:
-        deviation = self._of_lists(expected, actual, path, denial)
+        deviation = self._compare_lists(expected, actual, path, denial)
         if deviation is not None:
             return deviation
         for at, (wanted, element) in enumerate(zip(expected, actual, strict=True)):
@@ -104,7 +104,7 @@ class _Comparison:
                 return Deviation(different.text, mistake, is_decision=False)
         return None
 
-    def _of_lists(
+    def _compare_lists(
         self, expected: list[Any], actual: list[Any], path: str, denial: int | None
     ) -> Deviation | None:
         remaining = list(actual)
@@ -127,7 +127,7 @@ class _Comparison:
             return None
         extra = f"{path} has also {_json_text(remaining[0])}"
         if denial and not expected:
-            return _leak(extra, name, denial)
+            return _leak_deviation(extra, name, denial)
         return Deviation(extra, f"returns more elements of {name} than allowed")
 
 
@@ -159,7 +159,7 @@ def _error_text(code: int) -> str:
     return error_name_with_code(code) if code else "no error"
 
 
-def _leak(text: str, name: str, denial: int) -> Deviation:
+def _leak_deviation(text: str, name: str, denial: int) -> Deviation:
     mistake = f"returns {name} beside {error_name_with_code(denial)}"
     return Deviation(text, mistake, is_decision=False)
 

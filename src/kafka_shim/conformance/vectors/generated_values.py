@@ -38,14 +38,14 @@ def fill_generated_values(
             value = _follow_path(response, field.split(".")) if field else None
             if not field:
                 records = getattr(parent, last)
-                value = with_producer(records, response.producer_id, response.producer_epoch)
+                value = replace_producer(records, response.producer_id, response.producer_epoch)
             if value is not None:
                 _set_field(parent, last, value)
         except IndexError:
             continue  # the response lacks the field, or the version lacks it in the request
 
 
-def with_producer(records: bytes | None, producer_id: int, epoch: int) -> bytes | None:
+def replace_producer(records: bytes | None, producer_id: int, epoch: int) -> bytes | None:
     """Return a batch of records with another producer id and epoch, and the correct checksum."""
     if records is None or len(records) <= _PRODUCER_AT or records[_MAGIC_AT] != 2:
         return records

@@ -86,10 +86,10 @@ def permission_fields(api: ApiKey, response: Mapping[str, Any]) -> dict[str, Any
     return _permission_fields_of_struct(spec, response)
 
 
-def rule_fields(api: ApiKey, response: Mapping[str, Any]) -> dict[str, Any]:
+def permission_field_presence(api: ApiKey, response: Mapping[str, Any]) -> dict[str, Any]:
     """Return the same, with whether what is allowed has content; what is denied is empty."""
     spec = load_message_spec(f"{api.wire_name}Response").top_level_struct
-    return _rule_fields_of_struct(spec, response, is_denied=False)
+    return _field_presence_of_struct(spec, response, is_denied=False)
 
 
 class PlainResponses(PlainForm):
@@ -114,20 +114,18 @@ class PlainResponses(PlainForm):
         return value.hex() if isinstance(value, bytes) else value
 
 
-def without_names_of_other_vector_groups(
-    fields: Any, prefix: str, requested_names: Container[str]
-) -> Any:
+def drop_foreign_elements(fields: Any, prefix: str, requested_names: Container[str]) -> Any:
     """Return a response without elements that belong to other groups of vectors."""
     if isinstance(fields, dict):
         return {
-            name: without_names_of_other_vector_groups(value, prefix, requested_names)
+            name: drop_foreign_elements(value, prefix, requested_names)
             for name, value in fields.items()
         }
     if isinstance(fields, list):
         return [
-            without_names_of_other_vector_groups(each, prefix, requested_names)
+            drop_foreign_elements(each, prefix, requested_names)
             for each in fields
-            if _has_no_name_outside_vector_group(each, prefix, requested_names)
+            if _is_of_vector_group(each, prefix, requested_names)
         ]
     return fields
 
@@ -144,9 +142,7 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(row)
 
 
-def _has_no_name_outside_vector_group(
-    element: Any, prefix: str, requested_names: Container[str]
-) -> bool:
+def _is_of_vector_group(element: Any, prefix: str, requested_names: Container[str]) -> bool:
     """Return whether an element has no name, or names of the group.
 
     Brokers have numbers; internal topics may be there or not.
@@ -179,7 +175,7 @@ def _permission_fields_of_struct(spec: StructSpec, values: Mapping[str, Any]) ->
     return fields
 
 
-def _rule_fields_of_struct(
+def _field_presence_of_struct(
     spec: StructSpec, values: Mapping[str, Any], *, is_denied: bool
 ) -> dict[str, Any]:
     is_denied = is_denied or values.get("error_code") in DENIALS
@@ -195,7 +191,7 @@ def _rule_fields_of_struct(
         if field.struct is not None and content is not None and has_fields:
             rows = content if field.is_array else [content]
             reduced = [
-                _rule_fields_of_struct(field.struct, row, is_denied=is_denied) for row in rows
+                _field_presence_of_struct(field.struct, row, is_denied=is_denied) for row in rows
             ]
             content = reduced if field.is_array else reduced[0]
         elif not has_fields:

@@ -15,7 +15,7 @@ from kafka_shim.client.preparation import (
     delete_all_acls,
     delete_topics,
     retry_until_no_error,
-    send_in_newest_version_with_names,
+    send_by_name,
 )
 from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.vectors.vector_files import AclEntry, Situation, VectorGroup
@@ -92,28 +92,28 @@ def prepare_broker(client: Client, given: Situation, wait_s: float) -> PreparedB
             )
             commit_offset(client, group, list(given.topics)[:COMMITTED_TOPICS], partition, wait_s)
         acls = list({_acl_from_entry(entry) for entry in given.acls})
-        missing_types = _create_acls_of_known_types(client, acls, wait_s)
+        missing_types = _create_supported_acls(client, acls, wait_s)
     except ClientError as error:
         raise SetupError(str(error)) from error
     return PreparedBroker(ids, missing_types)
 
 
-def _create_acls_of_known_types(
+def _create_supported_acls(
     client: Client, acls: Sequence[Acl], wait_s: float
 ) -> frozenset[ResourceType]:
     """Create ACLs, without those of RARE_TYPES if the broker rejects them; return their types."""
     try:
-        _create_only_acls(client, acls, wait_s)
+        _create_exact_acls(client, acls, wait_s)
     except ClientError as error:
         common = [acl for acl in acls if acl.resource_type not in RARE_TYPES]
         if error.code != ErrorCode.INVALID_REQUEST or len(common) == len(acls):
             raise
-        _create_only_acls(client, common, wait_s)
+        _create_exact_acls(client, common, wait_s)
         return RARE_TYPES
     return frozenset()
 
 
-def _create_only_acls(client: Client, acls: Sequence[Acl], wait_s: float) -> None:
+def _create_exact_acls(client: Client, acls: Sequence[Acl], wait_s: float) -> None:
     """Create ACLs; a broker without an authorizer has none, which is part of its file."""
     expected = set(acls)
     try:
@@ -148,7 +148,7 @@ def _create_topics(client: Client, given: Situation, wait_s: float) -> dict[byte
         )
         for name in given.topics
     ]
-    created = send_in_newest_version_with_names(
+    created = send_by_name(
         client, ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics, timeout_ms=10_000)
     )
     for topic in created.topics:
@@ -176,9 +176,7 @@ def _create_topics(client: Client, given: Situation, wait_s: float) -> dict[byte
 def _described_topics(client: Client, names: Sequence[str]) -> list[Any]:
     topics = [MetadataRequestTopic(name=name) for name in names]
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
-    described: list[Any] = send_in_newest_version_with_names(
-        client, ApiKey.METADATA, request
-    ).topics
+    described: list[Any] = send_by_name(client, ApiKey.METADATA, request).topics
     return described
 
 
@@ -186,9 +184,7 @@ def _end_offset_errors(client: Client, names: Sequence[str]) -> list[int]:
     """Return the errors of all partitions: leaders are ready a little after Metadata has them."""
     partitions = [ListOffsetsPartition(index, timestamp=-1) for index in range(PARTITIONS)]
     topics = [ListOffsetsTopic(name, list(partitions)) for name in names]
-    response = send_in_newest_version_with_names(
-        client, ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=topics)
-    )
+    response = send_by_name(client, ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=topics))
     return [row.error_code for topic in response.topics for row in topic.partitions]
 
 
@@ -226,9 +222,7 @@ def clean_broker(
         for user in users.values():
             _expire_tokens(user)
     if ApiKey.DELETE_GROUPS in client.versions and group.given.groups:
-        send_in_newest_version_with_names(
-            client, ApiKey.DELETE_GROUPS, DeleteGroupsRequest(list(group.given.groups))
-        )
+        send_by_name(client, ApiKey.DELETE_GROUPS, DeleteGroupsRequest(list(group.given.groups)))
     for vector in group.vectors:
         undo = _UNDO.get(vector.when.api)
         if undo is not None and not vector.when.request.get("validateOnly"):
@@ -237,15 +231,11 @@ def clean_broker(
 
 def setting_differences(client: Client, expected: Mapping[str, str]) -> list[str]:
     """Return the settings of the broker that differ from those of a file, in words."""
-    brokers = send_in_newest_version_with_names(
-        client, ApiKey.METADATA, MetadataRequest(topics=[])
-    ).brokers
+    brokers = send_by_name(client, ApiKey.METADATA, MetadataRequest(topics=[])).brokers
     if ApiKey.DESCRIBE_CONFIGS not in client.versions or not brokers:
         return []
     resource = DescribeConfigsResource(_BROKER, str(brokers[0].node_id), list(expected))
-    response = send_in_newest_version_with_names(
-        client, ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest([resource])
-    )
+    response = send_by_name(client, ApiKey.DESCRIBE_CONFIGS, DescribeConfigsRequest([resource]))
     values = {row.name: row.value for result in response.results for row in result.configs}
     return [
         f"{name}={values[name]}, expected {value}"
@@ -258,11 +248,9 @@ def _expire_tokens(user: Client) -> None:
     if ApiKey.DESCRIBE_DELEGATION_TOKEN not in user.versions:
         return
     own = DescribeDelegationTokenRequest(owners=None)
-    for token in send_in_newest_version_with_names(
-        user, ApiKey.DESCRIBE_DELEGATION_TOKEN, own
-    ).tokens:
+    for token in send_by_name(user, ApiKey.DESCRIBE_DELEGATION_TOKEN, own).tokens:
         request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
-        send_in_newest_version_with_names(user, ApiKey.EXPIRE_DELEGATION_TOKEN, request)
+        send_by_name(user, ApiKey.EXPIRE_DELEGATION_TOKEN, request)
 
 
 def _remove_altered_client_quotas(client: Client, request: Mapping[str, Any]) -> None:
@@ -309,9 +297,7 @@ def _send_served_request(client: Client, api: ApiKey, fields: Mapping[str, Any])
     if api not in client.versions:
         return
     name = f"{api.wire_name}Request"
-    send_in_newest_version_with_names(
-        client, api, msgspec.convert(fields, message_classes_by_name(name)[name])
-    )
+    send_by_name(client, api, msgspec.convert(fields, message_classes_by_name(name)[name]))
 
 
 _UNDO: Mapping[str, Callable[[Client, Mapping[str, Any]], None]] = {

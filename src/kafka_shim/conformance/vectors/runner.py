@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from kafka_shim.client.client import ClientError
 from kafka_shim.client.config import ClientConfig, Login
-from kafka_shim.client.version_fields import fit_to_version
+from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.conformance.vectors.connection import CLOSED, WAITS, VectorConnection
 from kafka_shim.conformance.vectors.deviation import Deviation, first_deviation
 from kafka_shim.conformance.vectors.generated_values import fill_generated_values
@@ -22,8 +22,8 @@ from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
     LISTS_IN_ORDER,
     PlainResponses,
+    drop_foreign_elements,
     texts_in,
-    without_names_of_other_vector_groups,
 )
 from kafka_shim.conformance.vectors.prepared_broker import (
     AclsRemainError,
@@ -160,9 +160,9 @@ class VectorRunner:
             self._clean_broker(group, {})
             return
         group_run = _GroupRun(self, group, prepared, checks)
-        for result in group_run.run_vectors_yielding_results():
+        for result in group_run.run_vectors():
             on_result(result)
-        self._clean_broker(group, group_run.non_anonymous_connections_by_name)
+        self._clean_broker(group, group_run.user_connections)
         group_run.close()
 
     def _prepare_broker(self, group: VectorGroup) -> PreparedBroker:
@@ -233,12 +233,12 @@ class _GroupRun:
         self._has_other_state = False
 
     @property
-    def non_anonymous_connections_by_name(self) -> Mapping[str, VectorConnection]:
+    def user_connections(self) -> Mapping[str, VectorConnection]:
         return {
             name: each for name, each in self._connections.items() if not name.startswith("anon")
         }
 
-    def run_vectors_yielding_results(self) -> Iterator[VectorResult]:
+    def run_vectors(self) -> Iterator[VectorResult]:
         for vector in self._group.vectors:
             user = vector.when.user
             if user in self._waiting:
@@ -262,23 +262,23 @@ class _GroupRun:
         api = _APIS[when.api]
         is_served = self._runner.serves(api, when.version)
         if not is_served and vector.then.outcome != CLOSED:
-            self._settle(vector, is_equal=False)
+            self._await_change(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SERVED, f"{when.api} v{when.version}")
         for resource_type in self._missing_types:
             if any(f"on {resource_type.name}" in self._checks[each] for each in vector.why):
                 reason = f"no ACLs on {resource_type.name}"
                 return VectorResult(vector, VectorOutcome.NOT_SET_UP, reason)
         try:
-            connection = self._connection(when.user)
+            connection = self._get_or_open_connection(when.user)
         except (ClientError, OSError) as error:
-            self._settle(vector, is_equal=False)
+            self._await_change(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error))
         request = codecs.read_request(api, when.version, base64.b64decode(when.body), 0)
         takes = {
-            _attribute_path(path): _attribute_path_with_label(s) for path, s in when.takes.items()
+            _attribute_path(path): _labelled_attribute_path(s) for path, s in when.takes.items()
         }
         fill_generated_values(request, takes, self._responses, self._ids)
-        fit_to_version(request, when.version)
+        reset_unsupported_fields(request, when.version)
         if when.later:
             connection.send(api, when.version, request)
             time.sleep(_ARRIVAL_S)
@@ -303,7 +303,7 @@ class _GroupRun:
         if not isinstance(response, str):
             self._store_response(vector, response)
         deviation = self._deviation(vector, response)
-        self._settle(vector, is_equal=deviation is None)
+        self._await_change(vector, is_equal=deviation is None)
         if deviation is not None:
             mistake = f"{vector.when.api} {deviation.mistake}"
             return VectorResult(
@@ -321,7 +321,7 @@ class _GroupRun:
         if vector.when.api == ApiKey.CREATE_TOPICS.wire_name:
             for topic in response.topics:
                 if any(topic.topic_id):
-                    self._ids[_topic_id_in_vector_files(topic.name)] = topic.topic_id
+                    self._ids[_placeholder_topic_id(topic.name)] = topic.topic_id
 
     def _deviation(self, vector: Vector, response: Any) -> Deviation | None:
         then = vector.then
@@ -333,9 +333,7 @@ class _GroupRun:
         api = _APIS[vector.when.api]
         plain = PlainResponses(self._topic_name).message(response, vector.when.version)
         if api in APIS_THAT_LIST_EVERYTHING:
-            plain = without_names_of_other_vector_groups(
-                plain, self._group.given.prefix, self._requested_names
-            )
+            plain = drop_foreign_elements(plain, self._group.given.prefix, self._requested_names)
         return first_deviation(then.response, plain, LISTS_IN_ORDER.get(api))
 
     def _topic_name(self, topic_id: bytes) -> str:
@@ -352,31 +350,27 @@ class _GroupRun:
 
     def _created_topic_name(self, id_in_file: bytes) -> str:
         return next(
-            (
-                name
-                for name in self._requested_names
-                if _topic_id_in_vector_files(name) == id_in_file
-            ),
+            (name for name in self._requested_names if _placeholder_topic_id(name) == id_in_file),
             "<some>",
         )
 
-    def _connection(self, name: str) -> VectorConnection:
+    def _get_or_open_connection(self, name: str) -> VectorConnection:
         if name not in self._connections:
             self._connections[name] = self._runner.open_connection(name.partition("/")[0])
         return self._connections[name]
 
-    def _settle(self, vector: Vector, *, is_equal: bool) -> None:
+    def _await_change(self, vector: Vector, *, is_equal: bool) -> None:
         """Wait for a change to be applied; note if it was not made as on the real broker."""
         creates_topic = _LEADER_NOT_AVAILABLE in vector.then.error_codes  # by Metadata
-        if _changes_nothing(vector.when) and not creates_topic:
+        if _is_read_only(vector.when) and not creates_topic:
             return
         if is_equal:
             self._runner.sleep_for_settle_time(vector.when.api)
-        elif _expects_success_of_any_part(vector.then):
+        elif _expects_any_success(vector.then):
             self._has_other_state = True
 
 
-def _changes_nothing(request: Request) -> bool:
+def _is_read_only(request: Request) -> bool:
     """Return whether a request reads, or takes a producer id that no transaction has."""
     takes_id = request.api == ApiKey.INIT_PRODUCER_ID.wire_name
     return bool(_READ_ONLY.match(request.api)) or (
@@ -384,7 +378,7 @@ def _changes_nothing(request: Request) -> bool:
     )
 
 
-def _expects_success_of_any_part(then: Expectation) -> bool:
+def _expects_any_success(then: Expectation) -> bool:
     """Return whether a part of the request succeeds on the real broker."""
     return not then.error_codes or 0 in _error_codes_in_json(then.response)
 
@@ -401,7 +395,7 @@ def _error_codes_in_json(value: Any) -> Iterator[int]:
             yield from _error_codes_in_json(element)
 
 
-def _topic_id_in_vector_files(name: str) -> bytes:
+def _placeholder_topic_id(name: str) -> bytes:
     """Return the id that stands in the files for a topic of this name."""
     return hashlib.sha256(name.encode()).digest()[:16]
 
@@ -411,6 +405,6 @@ def _attribute_path(path: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", path).lower()
 
 
-def _attribute_path_with_label(source: str) -> str:
+def _labelled_attribute_path(source: str) -> str:
     label, colon, path = source.partition(":")
     return f"{label}{colon}{_attribute_path(path)}"

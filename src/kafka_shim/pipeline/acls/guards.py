@@ -20,7 +20,7 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 _CHECKED = tuple(each for each in Operation if each > Operation.ALL)
 
 
-class RemovalGuard:
+class AclRemovalGuard:
     """Finds the ACLs of a set without which something is allowed that is denied with them.
 
     This depends on the policy alone: a DENY that no request met may be a DENY that works. If
@@ -31,7 +31,7 @@ class RemovalGuard:
         self._opens_without_acl = acl_set.allow_everyone_if_no_acl
         self._acls_by_pattern = Counter(map(_pattern, acl_set.acls))
 
-    def holds_back_access(self, acl: Acl) -> bool:
+    def must_stay(self, acl: Acl) -> bool:
         """Return whether an ACL has to stay."""
         return acl.permission is Permission.DENY or (
             self._opens_without_acl and self._acls_by_pattern[_pattern(acl)] == 1
@@ -42,7 +42,7 @@ class RemovalGuard:
         self._acls_by_pattern[_pattern(acl)] -= 1
 
 
-def reasons_to_keep_closed(present: AclSet, wanted: Iterable[Acl]) -> dict[Acl, str]:
+def reasons_to_stay(present: AclSet, wanted: Iterable[Acl]) -> dict[Acl, str]:
     """Return the ACLs that have to stay next to the wanted ones, with the reason."""
     reasons = {}
     patterns = set(map(_pattern, wanted))
@@ -116,7 +116,7 @@ def acls_that_alone_allow_access(present: AclSet, removed: Iterable[Acl]) -> lis
             if effects.unchanged_decisions(acl) is None:
                 deciding.append(acl)
             else:
-                effects.remove_for_good(acl)
+                effects.remove_permanently(acl)
     except InexactReleaseError:
         return going
     return deciding
@@ -130,7 +130,7 @@ def _pattern(acl: Acl) -> tuple[ResourceType, PatternType, str]:
     return acl.resource_type, acl.pattern_type, acl.resource_name
 
 
-def allows_held_back(deny: Acl, allows: Iterable[Acl]) -> Iterator[Acl]:
+def find_overruled_allows(deny: Acl, allows: Iterable[Acl]) -> Iterator[Acl]:
     """Yield the ALLOWs that a DENY overrules, for at least one operation, name or host."""
     for allow in allows:
         if (

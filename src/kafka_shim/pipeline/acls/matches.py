@@ -17,9 +17,9 @@ from kafka_shim.authorizer.pattern import Pattern
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import (
+    is_any_resource_row,
     operation_on_resource,
     parse_alternative,
-    row_is_about_any_resource,
 )
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
@@ -62,7 +62,7 @@ class DecidingAclFinder:
     def find_signature(self, row: dict[str, Any]) -> DecisionSignature:
         """Return the signature of a row of `observed`."""
         actor = Actor(row["principal"], row["host"])
-        is_any = row_is_about_any_resource(row)
+        is_any = is_any_resource_row(row)
         found: dict[str, set[int]] = {"allows": set(), "denies": set(), "inapplicable": set()}
         for operation, kind, name in (
             operation_on_resource(row),
@@ -70,7 +70,7 @@ class DecidingAclFinder:
         ):
             action = Action(operation, kind, name)
             for acl in self._acls_on_name(actor, action, any_resource=is_any or name == WILDCARD):
-                found[self._effect_on_action(acl, actor, action)].add(self._positions[acl])
+                found[self._effect_on_decision(acl, actor, action)].add(self._positions[acl])
         parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "inapplicable"))
         return DecisionSignature(self._is_plain and not is_any and not row["instead"], *parts)
 
@@ -91,7 +91,7 @@ class DecidingAclFinder:
     ) -> Iterator[Acl]:
         """Yield the ACLs on a resource that apply to the actor."""
         for pattern in self._store.patterns_matching_name(resource_type, name):
-            if not self._starred and _is_wildcard_overlooking_starred_name(pattern, name):
+            if not self._starred and _is_ineffective_wildcard(pattern, name):
                 continue
             if self._with_others:
                 for subject, grant in pattern.subject_grants():
@@ -100,7 +100,7 @@ class DecidingAclFinder:
             for subject in self._store.subjects_including(actor):
                 yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
 
-    def _effect_on_action(self, acl: Acl, actor: Actor, action: Action) -> str:
+    def _effect_on_decision(self, acl: Acl, actor: Actor, action: Action) -> str:
         allows = acl.permission is Permission.ALLOW
         operations = (
             operations_whose_allow_includes if allows else operations_whose_deny_includes
@@ -114,7 +114,7 @@ class DecidingAclFinder:
         return "allows" if allows else "denies"
 
 
-def _is_wildcard_overlooking_starred_name(pattern: Pattern, name: str) -> bool:
+def _is_ineffective_wildcard(pattern: Pattern, name: str) -> bool:
     """Return whether the pattern is `*` and does not cover the name, since that begins with `*`."""
     is_wildcard = pattern.pattern_type is PatternType.LITERAL and pattern.resource_name == WILDCARD
     return is_wildcard and name != WILDCARD and name[:1] == WILDCARD

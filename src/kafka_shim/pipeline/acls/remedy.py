@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, narrowest_allow_acl
-from kafka_shim.authorizer.remedy import Step, steps_to_allow, what_else_steps_open
+from kafka_shim.authorizer.remedy import Step, side_effects_of_steps, steps_to_allow
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import required_access_of_row
 from kafka_shim.pipeline.engines.engine import BatchFunction
@@ -48,12 +48,12 @@ def remedy_mapper(acl_set: AclSet | None, schema: pa.Schema) -> BatchFunction:
     def remedy(row: dict[str, Any]) -> Remedy:
         if not row["resource_name"]:
             return Remedy((), _EMPTY_NAME)
-        if row["resource_name"] == WILDCARD and not _is_of_any_resource(row):
+        if row["resource_name"] == WILDCARD and not _is_any_resource_check(row):
             return Remedy((), _NAMED_STAR)
         denied = [{**row, **check} for check in row.pop("checks")]
         if authorizer is None:
-            return remedy_from_recorded_rules(denied)
-        return complete_remedy(authorizer, denied)
+            return find_remedy_from_rules(denied)
+        return find_remedy(authorizer, denied)
 
     def with_remedies(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -72,7 +72,7 @@ def remedy_mapper(acl_set: AclSet | None, schema: pa.Schema) -> BatchFunction:
     return with_remedies
 
 
-def _is_of_any_resource(row: dict[str, Any]) -> bool:
+def _is_any_resource_check(row: dict[str, Any]) -> bool:
     """Return whether a denial with the name `*` is of a check of any resource (KIP-679)."""
     checks = ({**row, **check} for check in row["checks"])
     return any(
@@ -83,19 +83,17 @@ def _is_of_any_resource(row: dict[str, Any]) -> bool:
     )
 
 
-def complete_remedy(
-    authorizer: StandardAuthorizer, denied_rows: Iterable[Mapping[str, Any]]
-) -> Remedy:
+def find_remedy(authorizer: StandardAuthorizer, denied_rows: Iterable[Mapping[str, Any]]) -> Remedy:
     """Return the steps after which all ACLs together allow these rows; none if they already do.
 
     The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
     accesses = list(map(required_access_of_row, denied_rows))
     steps = steps_to_allow(authorizer, accesses)
-    return Remedy(steps, also_opens=what_else_steps_open(authorizer, steps, accesses))
+    return Remedy(steps, also_opens=side_effects_of_steps(authorizer, steps, accesses))
 
 
-def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
+def find_remedy_from_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
     """Return the steps that follow from the rules in the trace; complete only for `DefaultDeny`."""
     rules = dict.fromkeys(row["rule"] for row in denied_rows)
     named = [acl for rule in rules if (acl := parse_acl_rule(rule)) is not None]
@@ -106,7 +104,7 @@ def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
         for check in next(way for way in access.alternatives if not way[0].any_name):
             acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))
-    opened = what_else_steps_open(
+    opened = side_effects_of_steps(
         StandardAuthorizer(), steps, map(required_access_of_row, denied_rows)
     )
     if named:

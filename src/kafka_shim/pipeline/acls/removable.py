@@ -11,7 +11,7 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.guards import RemovalGuard
+from kafka_shim.pipeline.acls.guards import AclRemovalGuard
 from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
 from kafka_shim.pipeline.acls.verdict import decide_access
 from kafka_shim.policy.redundant_acls import find_superseding_acl
@@ -62,8 +62,8 @@ def usage_of_each_acl(
     them, but the authorizer. An ACL is not known to be needed if responses may be the same without
     it. ACLs `without_evidence` cannot be removed unless another one covers everything that they do.
     """
-    guard = RemovalGuard(acl_set)
-    uses = _usage_before_removals(acl_set, counted_signatures)
+    guard = AclRemovalGuard(acl_set)
+    uses = _initial_usage(acl_set, counted_signatures)
     signatures = [counted.signature for counted in counted_signatures]
     alone = _RemovalTrial(acl_set, signatures, authorizer_rows)
     visible = _RemovalTrial(
@@ -84,18 +84,14 @@ def usage_of_each_acl(
     for at in _positions_least_used_first(uses):
         use = uses[at]
         use.can_be_removed_with_others = (
-            use.state != NOT_KNOWN
-            and not guard.holds_back_access(use.acl)
-            and together.try_remove(at)
+            use.state != NOT_KNOWN and not guard.must_stay(use.acl) and together.try_remove(at)
         )
         if use.can_be_removed_with_others:
             guard.note_removal(use.acl)
     return uses
 
 
-def _usage_before_removals(
-    acl_set: AclSet, counted_signatures: list[CountedSignature]
-) -> list[AclUsage]:
+def _initial_usage(acl_set: AclSet, counted_signatures: list[CountedSignature]) -> list[AclUsage]:
     """Return the findings about each ACL before any is removed."""
     counts: dict[int, int] = defaultdict(int)
     last: dict[int, datetime] = {}
@@ -104,7 +100,7 @@ def _usage_before_removals(
             counts[at] += requests
             last[at] = max(when, last.get(at, when))
     store = AclStore(acl_set.acls)
-    store.set_whether_slash_hosts_are_networks(acl_rules_of_release(acl_set.release).host_networks)
+    store.set_network_hosts(acl_rules_of_release(acl_set.release).host_networks)
     uses = []
     for at, acl in enumerate(acl_set.acls):
         cover = find_superseding_acl(acl, store, acl_set.release)
@@ -146,7 +142,7 @@ class _RemovalTrial:
         """Remove an ACL unless that changes a decision; return whether it was removed."""
         self._gone.add(position)
         self._authorizer.store.remove(self._acl_set.acls[position])
-        if self._decision_changed_by_removal(position):
+        if self._changes_decision(position):
             self.restore_acl(position)
             return False
         return True
@@ -155,7 +151,7 @@ class _RemovalTrial:
         self._gone.discard(position)
         self._authorizer.store.add(self._acl_set.acls[position])
 
-    def _decision_changed_by_removal(self, removed_position: int) -> bool:
+    def _changes_decision(self, removed_position: int) -> bool:
         everyone = self._acl_set.allow_everyone_if_no_acl
         if any(
             signature.is_allowed_without(self._gone, allow_everyone=everyone)

@@ -37,16 +37,18 @@ def parse_alternative(text: str) -> OperationOnResource:
     return Operation[operation], ResourceType[kind], name
 
 
-def may_mean_any_resource(api_key: int, access: OperationOnResource) -> bool:
+def may_be_any_resource_check(api_key: int, access: OperationOnResource) -> bool:
     """Return whether an access of a request is to any resource of a type (KIP-679)."""
     operation, kind, name = access
     return name == WILDCARD and (api_key, operation, kind) in accesses_to_any_resource()
 
 
-def row_is_about_any_resource(row: Mapping[str, Any]) -> bool:
+def is_any_resource_row(row: Mapping[str, Any]) -> bool:
     """Return whether a row is an access to any resource of a type."""
-    return may_mean_any_resource(row["api_key"], operation_on_resource(row))
+    return may_be_any_resource_check(row["api_key"], operation_on_resource(row))
 
 
 def _checked_action_of_row(row: Mapping[str, Any], access: OperationOnResource) -> CheckedAction:
-    return CheckedAction(Action(*access), any_name=may_mean_any_resource(row["api_key"], access))
+    return CheckedAction(
+        Action(*access), any_name=may_be_any_resource_check(row["api_key"], access)
+    )

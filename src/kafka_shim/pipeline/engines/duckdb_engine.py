@@ -54,18 +54,18 @@ class DuckDbEngine:
         self.connection.register(name, rows)
         return name
 
-    def stored_batches(self, batches: "pa.RecordBatchReader") -> str:
+    def create_batches_table(self, batches: "pa.RecordBatchReader") -> str:
         """Return a table with these rows, until `release`."""
         self.connection.register("batches", batches)
         try:
-            return self.computed_once("batches")
+            return self.materialize("batches")
         finally:
             self.connection.unregister("batches")
 
     def batches(self, relation: str) -> "pa.RecordBatchReader":
         return self.connection.sql(f"from {relation}").to_arrow_reader(BATCH_ROWS)
 
-    def parquet_files(self, files: list[str], columns: list[str]) -> str:
+    def create_parquet_view(self, files: list[str], columns: list[str]) -> str:
         """Return columns of Parquet files; times that Spark wrote do not say that they are UTC."""
         names = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
         quoted = [f'"{column}"' for column in columns]  # `at` is a reserved word
@@ -85,7 +85,7 @@ class DuckDbEngine:
     def struct_expression(self, *columns: str) -> str:
         return "{" + ", ".join(f"'{name}': {name}" for name in columns) + "}"
 
-    def computed_once(self, relation: str) -> str:
+    def materialize(self, relation: str) -> str:
         """Compute a relation now and keep its rows until `release`."""
         self._kept.append(self._create("table", f"from {relation}"))
         return self._kept[-1]

@@ -27,7 +27,7 @@ class SparkEngine:
         self._views: dict[int, tuple[DataFrame, str]] = {}
 
     def sql(self, query: str, **relations: DataFrame) -> DataFrame:
-        views = {name: self._view_name(relation) for name, relation in relations.items()}
+        views = {name: self._get_or_create_view(relation) for name, relation in relations.items()}
         return self.session.sql(query.format(**views))
 
     def relation_from_arrow(self, rows: pa.Table) -> DataFrame:
@@ -47,7 +47,7 @@ class SparkEngine:
         tenth of their size.
         """
         schema = relation.limit(0).toArrow().schema
-        packed = relation.mapInArrow(packed_batches, f"{_PACKED} binary").toArrow()[_PACKED]
+        packed = relation.mapInArrow(compress_batches, f"{_PACKED} binary").toArrow()[_PACKED]
         return pa.RecordBatchReader.from_batches(
             schema, (batch for each in packed for batch in pa.ipc.open_stream(each.as_buffer()))
         )
@@ -61,7 +61,7 @@ class SparkEngine:
             self.session.catalog.dropTempView(name)
         self._views.clear()
 
-    def _view_name(self, relation: DataFrame) -> str:
+    def _get_or_create_view(self, relation: DataFrame) -> str:
         """Return the temporary view of a relation."""
         known = self._views.get(id(relation))
         if known is None:
@@ -71,7 +71,7 @@ class SparkEngine:
         return known[1]
 
 
-def packed_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def compress_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield each batch compressed, as the only row of another."""
     for batch in batches:
         sink = pa.BufferOutputStream()

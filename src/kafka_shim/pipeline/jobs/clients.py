@@ -7,8 +7,8 @@ from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import add_no_options
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_columns
-from kafka_shim.pipeline.report.login_requests import rows_with_login_requests_as_own_principal
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
+from kafka_shim.pipeline.report.login_requests import separate_login_requests
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
@@ -38,13 +38,11 @@ _SHOWN = (
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     versions = versions_by_client(trace_input.reader, trace_input.table("clients"))
-    return table_outcome_with_fail_option(
-        args, trace_input, trace_input.hand_over(versions), _SHOWN
-    )
+    return table_outcome(args, trace_input, trace_input.to_deciding_engine(versions), _SHOWN)
 
 
 def _client_charts(outcome: Outcome) -> list[Chart]:
-    rows = rows_with_login_requests_as_own_principal(outcome.rows)
+    rows = separate_login_requests(outcome.rows)
     software = sum_by_columns(rows, "software_name", "software_version")
     principals = sum_by_columns(rows, "principal")
     return [

@@ -7,9 +7,9 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.intervals import (
+    describe_interval,
     interval_for_observation,
     interval_start_sql,
-    interval_words,
     parse_interval_seconds,
 )
 from kafka_shim.pipeline.job import Job
@@ -27,7 +27,7 @@ from kafka_shim.pipeline.report.charts import (
 )
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
-    access_outcome_with_observation_notes,
+    access_outcome,
 )
 from kafka_shim.pipeline.request_accesses import accesses_of_requests
 from kafka_shim.text.message_text import count_with_noun
@@ -133,7 +133,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         else denials(engine, observation.request_accesses, present)
     )
     with engine.cached(rows) as cached:
-        outcome = access_outcome_with_observation_notes(
+        outcome = access_outcome(
             args, observation, cached, _TREND_SHOWN if args.interval else _SHOWN
         )
         outcome.notes.append(count_with_noun(engine.count_rows(cached), "finding"))
@@ -157,7 +157,9 @@ def _denial_trend_of_trace(
         trace_input.table("accesses", *_TREND_COLUMNS),
         with_listed_accesses=args.lists,
     )
-    return trace_input.hand_over(denials_by_interval(trace_input.reader, accesses, interval))
+    return trace_input.to_deciding_engine(
+        denials_by_interval(trace_input.reader, accesses, interval)
+    )
 
 
 def _denial_charts(outcome: Outcome) -> list[Chart]:
@@ -165,7 +167,7 @@ def _denial_charts(outcome: Outcome) -> list[Chart]:
     step = parse_interval_seconds(outcome.interval)
     return [
         stacked_column_chart(
-            f"Denials {interval_words(outcome.interval)}, by principal", "denials", points, step
+            f"Denials {describe_interval(outcome.interval)}, by principal", "denials", points, step
         ),
         largest_bars_chart(
             "Denials by principal", "denials", sum_by_columns(outcome.rows, "principal")

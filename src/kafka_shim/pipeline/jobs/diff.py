@@ -12,7 +12,7 @@ from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
     left_out_notes,
-    table_outcome_with_fail_option,
+    table_outcome,
 )
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ def diff(engine: DuckDbEngine, before: ComparedTrace, after: ComparedTrace) -> s
     the distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
     sides = (before, after)
-    decisions = (_decisions_by_access(engine, side.accesses) for side in sides)
-    codes = (_error_codes_by_principal(engine, side.responses) for side in sides)
+    decisions = (_outcomes_by_access(engine, side.accesses) for side in sides)
+    codes = (_error_outcomes(engine, side.responses) for side in sides)
     return engine.sql(
         "select * from {accesses} union all select * from {responses}"
         " order by difference, principal, what",
@@ -45,7 +45,7 @@ def diff(engine: DuckDbEngine, before: ComparedTrace, after: ComparedTrace) -> s
     )
 
 
-def _decisions_by_access(engine: DuckDbEngine, accesses: str) -> str:
+def _outcomes_by_access(engine: DuckDbEngine, accesses: str) -> str:
     return engine.sql(
         """
         select principal,
@@ -58,7 +58,7 @@ def _decisions_by_access(engine: DuckDbEngine, accesses: str) -> str:
     )
 
 
-def _error_codes_by_principal(engine: DuckDbEngine, responses: str) -> str:
+def _error_outcomes(engine: DuckDbEngine, responses: str) -> str:
     """Return the codes as text; a response without an error has code 0."""
     codes = "array_sort(array_distinct(flatten(array_agg(codes))))"
     return engine.sql(
@@ -88,12 +88,12 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     def side(trace: "TraceInput") -> ComparedTrace:
         columns = ("principal", "api", "error_codes")
         accesses = trace.cached_observation(args).request_accesses
-        responses = trace.hand_over(trace.table("responses", *columns))
+        responses = trace.to_deciding_engine(trace.table("responses", *columns))
         return ComparedTrace(accesses, responses)
 
     after = trace_input.of_paths([args.compared])
     found = diff(trace_input.engine, side(trace_input), side(after))
-    outcome = table_outcome_with_fail_option(args, trace_input, found, _COLUMNS, after)
+    outcome = table_outcome(args, trace_input, found, _COLUMNS, after)
     for trace in (trace_input, after):
         head = trace.cached_observation(args).totals_and_settings
         outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]

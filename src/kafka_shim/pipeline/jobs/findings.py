@@ -16,27 +16,27 @@ from kafka_shim.pipeline.findings_history import (
     RESOLVED,
     Finding,
     FindingsHistory,
-    findings_with_status,
-    latest_by_acl,
+    classify_findings,
+    merge_latest_times,
     read_findings_history,
     status_row,
     write_findings_history,
 )
 from kafka_shim.pipeline.input_verdict import (
     add_min_period_option,
-    incomplete_notes,
-    problems_unless_accepted,
+    incomplete_input_notes,
+    unaccepted_problems,
 )
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.unused_acls import (
-    reason_by_acl_without_evidence_in_trace,
     sources_text,
+    unknown_usage_reasons,
     unused_acls,
 )
 from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome_with_observation_notes
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.policy.witness import resource_can_exist
@@ -137,18 +137,18 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     path = _history_path(args, trace_input)
-    history, topics = read_findings_history(path), _existing_topics(args.topics)
+    history, topics = read_findings_history(path), _read_existing_topics(args.topics)
     selection = selection_from_options(trace_input.options)
     apis = sorted(ApiKey(key).wire_name for key in selection.apis)
     principals = sorted(selection.principals)
-    _check_history_selection(path, history, apis, principals)
-    observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
+    _check_selection_covers_history(path, history, apis, principals)
+    observation = trace_input.cached_observation(args).with_undecided_accesses()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     engine = observation.engine
-    reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
+    reasons = unknown_usage_reasons(trace_input, observation, present)
     accesses = observation.request_accesses
     usage = engine.rows(unused_acls(engine, accesses, present, reasons))
-    last_uses = latest_by_acl(
+    last_uses = merge_latest_times(
         history.last_use_by_acl,
         {row["acl"]: _iso_text(row["last_used"]) for row in usage if row["last_used"] is not None},
     )
@@ -161,29 +161,29 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     if topics is not None:
         found += missing_topic_findings(present.acls, topics, last_uses)
     until = observation.totals_and_settings["last_seen"]
-    statuses = findings_with_status(history, found, until)
-    outcome = _outcome_of_statuses(args, observation, statuses)
+    statuses = classify_findings(history, found, until)
+    outcome = _make_outcome(args, observation, statuses)
     outcome.totals["last_use_by_acl"] = last_uses
-    problems = problems_unless_accepted(args, observation.totals_and_settings)
+    problems = unaccepted_problems(args, observation.totals_and_settings)
     outcome.totals["incomplete_input"] = problems
     if problems and args.pull_request:
-        outcome.notes += incomplete_notes(problems, "no pull request is written")
+        outcome.notes += incomplete_input_notes(problems, "no pull request is written")
         outcome.has_failing_findings |= bool(args.fail_on)
     elif any(finding.kind == UNUSED for finding in found):
-        outcome.notes += incomplete_notes(problems, "the ACLs below may be in use")
+        outcome.notes += incomplete_input_notes(problems, "the ACLs below may be in use")
     if args.pull_request and not problems:
         removed = removable_acls(present, found, needed_earlier)
         _write_pull_request(args, observation, present, removed, found, outcome)
     still_open = [finding for status, finding in statuses if status != RESOLVED]
     needs = {row["acl"]: until for row in usage if until is not None and not row["can_go"]}
-    last_needs = latest_by_acl(history.last_need_by_acl, needs)
+    last_needs = merge_latest_times(history.last_need_by_acl, needs)
     write_findings_history(
         path, FindingsHistory(apis, principals, until, still_open, last_uses, last_needs)
     )
     return outcome
 
 
-def _check_history_selection(
+def _check_selection_covers_history(
     path: Path, history: FindingsHistory, apis: list[str], principals: list[str]
 ) -> None:
     """Raise PipelineError if findings that are not selected would be called resolved."""
@@ -200,7 +200,7 @@ def _history_path(args: argparse.Namespace, trace_input: "TraceInput") -> Path:
     return lake / HISTORY_FILE if lake and args.history is None else Path(args.history)
 
 
-def _existing_topics(path: str | None) -> frozenset[str] | None:
+def _read_existing_topics(path: str | None) -> frozenset[str] | None:
     if path is None:
         return None
     try:
@@ -216,13 +216,13 @@ def _existing_topics(path: str | None) -> frozenset[str] | None:
     return frozenset(names.values())
 
 
-def _outcome_of_statuses(
+def _make_outcome(
     args: argparse.Namespace, observation: "Observation", statuses: list[tuple[str, Finding]]
 ) -> Outcome:
     schema = pa.schema([(name, pa.string()) for name in _SHOWN])
     rows = [status_row(status, finding) for status, finding in statuses]
     relation = observation.engine.relation_from_arrow(pa.Table.from_pylist(rows, schema))
-    outcome = access_outcome_with_observation_notes(args, observation, relation, _SHOWN)
+    outcome = access_outcome(args, observation, relation, _SHOWN)
     counts = [sum(row["status"] == status for row in rows) for status in (NEW, RESOLVED)]
     outcome.totals |= {"new": counts[0], "resolved": counts[1]}
     is_open = len(rows) - sum(counts)

@@ -83,14 +83,14 @@ def ingest_new_data(
         requests = lake_table(spark, "requests", lake.staged)
         clients = clients_of_requests(SparkEngine(spark), requests, "date")
         _write_parquet_partitioned_by_day(clients, lake.staged / "clients")
-        totals.files += lake.move_staged_files_into_lake(number)
+        totals.files += lake.commit_staged_files(number)
         totals.segments += len({split.path for split in splits})
         totals.read_bytes += sum(split.end - split.start for split in splits)
         if on_progress is not None:
             on_progress(totals)
 
     with lake.exclusive_lock():
-        totals.recovered = lake.settle_interrupted_run()
+        totals.recovered = lake.recover_interrupted_run()
         pieces = spark.readStream.format(FORMAT).option("table", "pieces")
         run_stream(
             pieces.option("paths", json.dumps(paths)).load(),

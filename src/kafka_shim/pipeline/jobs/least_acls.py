@@ -14,21 +14,21 @@ from kafka_shim.pipeline.acls.guards import (
     acls_that_close_resources,
     acls_that_open_access,
     notes_on_last_acls,
-    reasons_to_keep_closed,
+    reasons_to_stay,
 )
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.input_verdict import (
     add_min_period_option,
-    incomplete_notes,
-    problems_unless_accepted,
+    incomplete_input_notes,
+    unaccepted_problems,
 )
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import Chart, count_acls_by_principal, largest_bars_chart
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
-    access_outcome_with_observation_notes,
+    access_outcome,
 )
 from kafka_shim.pipeline.rows.access_roles import PASSED, REFUSED
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
@@ -66,7 +66,7 @@ def collect_sorted_acls(engine: DuckDbEngine, least_acl_rows: str) -> list[Acl]:
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
 
 
-def acl_changers_never_denied_without_rules(engine: DuckDbEngine, accesses: str) -> list[str]:
+def probable_super_users(engine: DuckDbEngine, accesses: str) -> list[str]:
     """Return principals that can change ACLs and were never denied, if the trace has no rules.
 
     If the broker logged its rules, accesses of super users are marked by their rule.
@@ -129,7 +129,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         f"select * from {{accesses}} where not (allowed and role in {(REFUSED, PASSED)})",
         accesses=observation.request_accesses,
     )
-    expressible, name_notes = _without_inexpressible_names(engine, useful)
+    expressible, name_notes = _drop_inexpressible_names(engine, useful)
     least = least_acls(
         engine,
         expressible,
@@ -138,26 +138,26 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     )
     in_order = engine.sql("select * from {least} order by acl", least=least)
     with engine.cached(in_order) as cached:
-        outcome = access_outcome_with_observation_notes(args, observation, cached, _SHOWN)
+        outcome = access_outcome(args, observation, cached, _SHOWN)
         acls = collect_sorted_acls(engine, cached)
-    _check_acls_against_observed(acls, observation, expressible, outcome)
+    _verify_acls(acls, observation, expressible, outcome)
     outcome.notes += [
         *name_notes,
         *_unused_name_notes(acls),
-        *_super_user_notes_on_undenied_acl_changers(observation),
+        *_probable_super_user_notes(observation),
         *_generated_name_prefix_notes(acls),
     ]
     if args.against:
         present = observation.read_acl_set_with_observed_settings(args.against)
-        needed = _reasons_against_removal(trace_input, observation, present, acls)
-        problems = problems_unless_accepted(args, observation.totals_and_settings)
+        needed = _unproven_removal_reasons(trace_input, observation, present, acls)
+        problems = unaccepted_problems(args, observation.totals_and_settings)
         outcome.totals["incomplete_input"] = problems
-        outcome.notes += incomplete_notes(problems, "no commands are printed")
-        outcome.notes += _change_commands(present.acls, acls, needed, with_commands=not problems)
+        outcome.notes += incomplete_input_notes(problems, "no commands are printed")
+        outcome.notes += _change_lines(present.acls, acls, needed, with_commands=not problems)
         going = set(present.acls) - {*acls, *needed}
         after = msgspec.structs.replace(present, acls=tuple({*present.acls, *acls}))
         outcome.notes += notes_on_last_acls(after, going)
-        outcome.notes += _opening_notes(present, acls)
+        outcome.notes += _wider_acl_notes(present, acls)
         outcome.notes += _closing_notes(present, acls)
     elif acls and observation.totals_and_settings["allow_everyone_if_no_acl_found"]:
         outcome.notes.append(
@@ -168,7 +168,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _without_inexpressible_names(engine: DuckDbEngine, accesses: str) -> tuple[str, list[str]]:
+def _drop_inexpressible_names(engine: DuckDbEngine, accesses: str) -> tuple[str, list[str]]:
     """Return the accesses without those to names that no ACL alone can have, and notes about these.
 
     An ACL on the literal name `*` allows all resources of the type, and brokers reject an empty
@@ -209,7 +209,7 @@ def _unused_name_notes(acls: list[Acl]) -> list[str]:
     )
 
 
-def _check_acls_against_observed(
+def _verify_acls(
     acls: list[Acl], observation: "Observation", accesses: str, outcome: Outcome
 ) -> None:
     """Check that the result allows what was observed; add a note about it."""
@@ -240,26 +240,24 @@ def _check_acls_against_observed(
     outcome.totals["changes"] = len(wrong)
 
 
-def _super_user_notes_on_undenied_acl_changers(observation: "Observation") -> list[str]:
+def _probable_super_user_notes(observation: "Observation") -> list[str]:
 
     known = observation.totals_and_settings["super_users"]
     return [
         f"{user} changed ACLs and was never denied; if it is a super user, say --super-user {user}"
-        for user in acl_changers_never_denied_without_rules(
-            observation.engine, observation.request_accesses
-        )
+        for user in probable_super_users(observation.engine, observation.request_accesses)
         if user not in known
     ]
 
 
 def _generated_name_prefix_notes(acls: list[Acl]) -> list[str]:
     """Return notes that propose prefixes for names that differ in each run."""
-    from kafka_shim.policy.least.name_prefixes import count_literal_names_by_generated_prefix
+    from kafka_shim.policy.least.name_prefixes import count_generated_names
 
     found = [
         f"{count} names of {kind.name} look made up for one run, `{prefix}...`;"
         f" --over-grant 0 makes them the prefix `{prefix}`"
-        for (kind, prefix), count in count_literal_names_by_generated_prefix(acls).items()
+        for (kind, prefix), count in count_generated_names(acls).items()
     ]
     more = len(found) - NOTED
     return found[:NOTED] + ([f"and {more} more such prefixes"] if more > 0 else [])
@@ -272,19 +270,19 @@ def _format_acls(acls: list[Acl], acl_format: str) -> str:
         raise PipelineError(f"--format {acl_format}: {error}") from error
 
 
-def _reasons_against_removal(
+def _unproven_removal_reasons(
     trace_input: "TraceInput", observation: "Observation", present: AclSet, least: list[Acl]
 ) -> dict[Acl, str]:
     """Return the ACLs whose removal is not proven, although the least ACLs lack them."""
     from kafka_shim.pipeline.jobs.unused_acls import (
-        acls_possibly_used_by_undecided_accesses,
-        reason_by_acl_without_evidence_in_trace,
+        acls_of_undecided_accesses,
+        unknown_usage_reasons,
     )
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
-    everything = observation.with_all_that_acls_may_have_decided()
-    reasons = reason_by_acl_without_evidence_in_trace(trace_input, everything, present)
-    reasons |= reasons_to_keep_closed(present, least)
+    everything = observation.with_undecided_accesses()
+    reasons = unknown_usage_reasons(trace_input, everything, present)
+    reasons |= reasons_to_stay(present, least)
     while True:  # what stays may need others, such as a DENY
         needed = {*least, *reasons}
         missing = [acl for acl in present.acls if acl not in needed]
@@ -295,21 +293,21 @@ def _reasons_against_removal(
             observation.acl_set_with_observed_settings([*least, *staying]),
             baseline=present,
         )
-        changing = acls_possibly_used_by_undecided_accesses(
-            missing, set(map(_access_of_change, observation.engine.rows(changed)))
+        changing = acls_of_undecided_accesses(
+            missing, set(map(_parse_changed_access, observation.engine.rows(changed)))
         )
         if not changing:
             return reasons
         reasons |= dict.fromkeys(changing, "without them, left-out accesses would change")
 
 
-def _access_of_change(row: dict[str, Any]) -> tuple[str, Operation, ResourceType, str]:
+def _parse_changed_access(row: dict[str, Any]) -> tuple[str, Operation, ResourceType, str]:
     """Return principal, operation, resource type and name, empty for any name."""
     name = "" if row["resource_name"] == WILDCARD else row["resource_name"]
     return row["principal"], Operation[row["operation"]], ResourceType[row["resource_type"]], name
 
 
-def _change_commands(
+def _change_lines(
     present: Collection[Acl],
     wanted: list[Acl],
     reasons_against_removal: Mapping[Acl, str],
@@ -335,7 +333,7 @@ def _change_commands(
     ]
 
 
-def _opening_notes(present: AclSet, wanted: list[Acl]) -> list[str]:
+def _wider_acl_notes(present: AclSet, wanted: list[Acl]) -> list[str]:
     """Return the ACLs to add that allow more than today's, such as every host instead of one."""
     opening = acls_that_open_access(present, wanted)
     return _listed_acls("to add would open what today's ACLs deny, such as other hosts:", opening)

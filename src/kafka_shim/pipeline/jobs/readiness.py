@@ -17,7 +17,7 @@ from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.input_verdict import (
     NOTHING_JUDGED,
     add_accept_incomplete_option,
-    incomplete_notes,
+    incomplete_input_notes,
     input_problems,
 )
 from kafka_shim.pipeline.job import Job
@@ -28,7 +28,7 @@ from kafka_shim.pipeline.options import (
     check_no_bootstrap_server,
 )
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_by_columns
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation
 from kafka_shim.trace_format.entries import UNKNOWN_PRINCIPAL
@@ -93,7 +93,7 @@ def decide_added_needs(
     from kafka_shim.pipeline.acl_decisions import AclDecider
 
     names = [name for name in engine.columns(needs) if name not in _COUNTED[1:]]
-    counted = engine.computed_once(  # a trace has a row for each request
+    counted = engine.materialize(  # a trace has a row for each request
         engine.sql(
             f"select {', '.join(names)}, {_SUMS} from {{needs}} group by {', '.join(names)}",
             needs=needs,
@@ -106,10 +106,10 @@ def decide_added_needs(
             " as allowed from {decided}",
             decided=AclDecider(engine, acl_set).with_decisions(counted, ""),
         )
-    return _needs_decided_as_observed(engine, counted, observed_accesses)
+    return _decide_needs_by_observation(engine, counted, observed_accesses)
 
 
-def _needs_decided_as_observed(engine: DuckDbEngine, needs: str, observed_accesses: str) -> str:
+def _decide_needs_by_observation(engine: DuckDbEngine, needs: str, observed_accesses: str) -> str:
     """Add the last decision of each access; a denial counts even if another operation, which is
     allowed, would include this one.
     """
@@ -218,14 +218,14 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     engine = trace_input.engine
-    clients = trace_input.hand_over(trace_input.table("clients"))
+    clients = trace_input.to_deciding_engine(trace_input.table("clients"))
     is_lake = trace_input.lake_folder() is not None
     decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
     found = readiness(engine, clients, decided_needs, args.present, args.target)
-    outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
+    outcome = table_outcome(args, trace_input, found, _SHOWN)
     problems = [] if args.accept_incomplete else _input_problems(args, trace_input, clients)
     outcome.totals["incomplete_input"] = problems
-    outcome.notes += incomplete_notes(problems, "what is not listed may break, too")
+    outcome.notes += incomplete_input_notes(problems, "what is not listed may break, too")
     outcome.has_failing_findings |= bool(args.fail_on and problems)
     if not outcome.rows and not args.parquet and not problems:
         checks = "" if decided_needs is None else ", and no new permission check would be denied"
@@ -245,7 +245,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome.notes.append(
             "unknown: which permissions become necessary, since a lake does not keep requests"
         )
-    elif unknown := _count_unknown_requests(engine, decided_needs):
+    elif unknown := _count_undecided_requests(engine, decided_needs):
         text = f"the decisions of {unknown} checks that are new in {args.target}; add --acls FILE"
         outcome.notes.append(f"unknown: {text}")
     return outcome
@@ -260,7 +260,7 @@ def _input_problems(args: argparse.Namespace, trace_input: "TraceInput", clients
     return problems
 
 
-def _count_unknown_requests(engine: DuckDbEngine, decided_needs: str) -> int:
+def _count_undecided_requests(engine: DuckDbEngine, decided_needs: str) -> int:
     query = "select sum(requests) as number from {needs} where allowed is null"
     (row,) = engine.rows(engine.sql(query, needs=decided_needs))
     return int(row["number"] or 0)
@@ -274,7 +274,7 @@ def _added_needs_with_decisions(args: argparse.Namespace, trace_input: "TraceInp
     if acls is not None:
         acls = msgspec.structs.replace(acls, release=args.target)
     return decide_added_needs(
-        observation.engine, trace_input.hand_over(needs), observation.all_accesses, acls
+        observation.engine, trace_input.to_deciding_engine(needs), observation.all_accesses, acls
     )
 
 

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.intervals import (
+    describe_interval,
     interval_start_sql,
-    interval_words,
     parse_interval_seconds,
 )
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.report.charts import Chart, largest_series_line_chart, stacked_column_chart
-from kafka_shim.pipeline.report.login_requests import rows_with_login_requests_as_own_principal
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
+from kafka_shim.pipeline.report.login_requests import separate_login_requests
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
@@ -86,16 +86,14 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     answered = answered_requests(engine, requests, responses)
     interval_us = parse_interval_seconds(args.interval) * 1_000_000
     intervals = timeline_by_client(engine, answered, interval_us)
-    outcome = table_outcome_with_fail_option(
-        args, trace_input, trace_input.hand_over(intervals), _SHOWN
-    )
+    outcome = table_outcome(args, trace_input, trace_input.to_deciding_engine(intervals), _SHOWN)
     outcome.interval = args.interval
     return outcome
 
 
 def _timeline_charts(outcome: Outcome) -> list[Chart]:
-    step, every = parse_interval_seconds(outcome.interval), interval_words(outcome.interval)
-    rows = rows_with_login_requests_as_own_principal(outcome.rows)
+    step, every = parse_interval_seconds(outcome.interval), describe_interval(outcome.interval)
+    rows = separate_login_requests(outcome.rows)
 
     def points(series: str, value: str) -> list[tuple[Any, str, float]]:
         return [(row["time"], str(row[series] or "unknown"), row[value]) for row in rows]

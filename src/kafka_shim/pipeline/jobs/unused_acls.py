@@ -9,15 +9,15 @@ from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import (
     acls_that_alone_allow_access,
-    allows_held_back,
+    find_overruled_allows,
     notes_on_last_acls,
 )
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.engines.engine import Relation, SqlEngine
 from kafka_shim.pipeline.input_verdict import (
     add_min_period_option,
-    incomplete_notes,
-    problems_unless_accepted,
+    incomplete_input_notes,
+    unaccepted_problems,
 )
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import pa
@@ -30,7 +30,7 @@ from kafka_shim.pipeline.report.charts import (
 )
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
-    access_outcome_with_observation_notes,
+    access_outcome,
 )
 from kafka_shim.pipeline.rows.access_roles import POSSIBLE, UNIDENTIFIED, UNLOGGED
 from kafka_shim.pipeline.selection_options import selection_from_options
@@ -81,7 +81,7 @@ def unused_acls(
             "remove": format_command("--remove --force", use.acl)
             if use.can_be_removed_with_others and with_commands
             else None,
-            "holds_back": list(map(format_acl_rule, allows_held_back(use.acl, allows)))
+            "holds_back": list(map(format_acl_rule, find_overruled_allows(use.acl, allows)))
             if use.acl.permission is Permission.DENY
             else None,
         }
@@ -120,7 +120,7 @@ LISTING_TYPES = {
 """APIs whose requests can list all resources of a type that the principal may describe."""
 
 
-def principals_that_listed_all_by_type(
+def listing_principals_by_type(
     engine: SqlEngine, requests: Relation
 ) -> dict[ResourceType, frozenset[str]]:
     """Return the principals that listed all resources of a type; `requests` is that table."""
@@ -184,23 +184,23 @@ def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.cached_observation(args).with_all_that_acls_may_have_decided()
+    observation = trace_input.cached_observation(args).with_undecided_accesses()
     present = observation.read_acl_set_with_observed_settings(args.acls)
-    reasons = reason_by_acl_without_evidence_in_trace(trace_input, observation, present)
+    reasons = unknown_usage_reasons(trace_input, observation, present)
     engine = observation.engine
-    problems = problems_unless_accepted(args, observation.totals_and_settings)
+    problems = unaccepted_problems(args, observation.totals_and_settings)
     usage = unused_acls(
         engine, observation.request_accesses, present, reasons, with_commands=not problems
     )
     with engine.cached(usage) as cached:
-        outcome = access_outcome_with_observation_notes(args, observation, cached, _SHOWN)
+        outcome = access_outcome(args, observation, cached, _SHOWN)
         outcome.totals["incomplete_input"] = problems
-        outcome.notes += incomplete_notes(problems, "no commands are printed")
-        _prove_removals(observation, present, cached, outcome)
+        outcome.notes += incomplete_input_notes(problems, "no commands are printed")
+        _propose_removals(observation, present, cached, outcome)
     return outcome
 
 
-def acls_possibly_used_by_undecided_accesses(
+def acls_of_undecided_accesses(
     acls: Iterable[Acl], undecided: Collection[tuple[str, Operation, ResourceType, str]]
 ) -> frozenset[Acl]:
     """Return the ACLs that may have decided an access without a known decision.
@@ -250,14 +250,14 @@ def _accesses_without_decision(
     return set(map(_access_of_row, trace_input.reader.rows(rows)))
 
 
-def reason_by_acl_without_evidence_in_trace(
+def unknown_usage_reasons(
     trace_input: "TraceInput", observation: "Observation", present: AclSet
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the observation cannot show, with the reason."""
     sources = observation.totals_and_settings["sources"]
     listing = {}
     if DERIVED in sources:
-        listing = principals_that_listed_all_by_type(
+        listing = listing_principals_by_type(
             trace_input.reader,
             trace_input.table("requests", "time", "api_key", "principal", "topics"),
         )
@@ -272,11 +272,11 @@ def reason_by_acl_without_evidence_in_trace(
             (undecided, "messages do not show the decisions of some requests"),
             (unidentified, "the trace does not show whose some requests are"),
         ):
-            used = acls_possibly_used_by_undecided_accesses(present.acls, accesses)
+            used = acls_of_undecided_accesses(present.acls, accesses)
             reasons |= dict.fromkeys(used, reason)
-    used = acls_possibly_used_by_undecided_accesses(present.acls, _possible_accesses(observation))
+    used = acls_of_undecided_accesses(present.acls, _possible_accesses(observation))
     reasons |= dict.fromkeys(used, "some requests need it only in some states of the broker")
-    return reasons | _reasons_by_acl_outside_selection(trace_input, present)
+    return reasons | _unselected_usage_reasons(trace_input, present)
 
 
 def _possible_accesses(
@@ -301,7 +301,7 @@ def _access_of_row(row: Mapping[str, Any]) -> tuple[str, Operation, ResourceType
     )
 
 
-def _reasons_by_acl_outside_selection(trace_input: "TraceInput", present: AclSet) -> dict[Acl, str]:
+def _unselected_usage_reasons(trace_input: "TraceInput", present: AclSet) -> dict[Acl, str]:
     """Return the ACLs that accesses may have used that --apis or --principal leave out."""
     selection = selection_from_options(trace_input.options)
     if selection.apis:
@@ -313,7 +313,7 @@ def _reasons_by_acl_outside_selection(trace_input: "TraceInput", present: AclSet
     }
 
 
-def _prove_removals(
+def _propose_removals(
     observation: "Observation", present: "AclSet", usage: str, outcome: Outcome
 ) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
@@ -340,7 +340,7 @@ def _prove_removals(
     )
     outcome.notes += _removal_notes(present, rows)
     outcome.notes += _held_back_notes(engine, usage)
-    if _may_have_allowed_unlogged_producers(observation, present, removable):
+    if _may_allow_unlogged_producers(observation, present, removable):
         outcome.notes.append(
             "a log without the level TRACE does not show that WRITE on any topic lets an idempotent"
             " producer start (InitProducerId)"
@@ -387,7 +387,7 @@ def _held_back_notes(engine: DuckDbEngine, usage: str) -> Iterator[str]:
         yield f"  and {len(denies) - DENIES_NOTED} more; --json has all"
 
 
-def _may_have_allowed_unlogged_producers(
+def _may_allow_unlogged_producers(
     observation: "Observation", present: "AclSet", removable: Collection[str]
 ) -> bool:
     """Return whether one of these ACLs may have allowed InitProducerId (KIP-679) unseen."""

@@ -23,7 +23,7 @@ from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     observed_settings,
 )
-from kafka_shim.policy.formats.trace_rule import with_acl_lines
+from kafka_shim.policy.formats.trace_rule import replace_acl_rules
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped
 
@@ -99,12 +99,12 @@ def report_new_denials(
     reader = spark.readStream.format(FORMAT).option("table", "observed")
     counts = reader.options(**reader_options).load()
 
-    def take(batch: "DataFrame", _: int) -> None:
+    def report_batch(batch: "DataFrame", _: int) -> None:
         rows = finder.find_new_denials(batch)
         if rows:
             on_denials(rows)
 
-    run_stream(counts, take, every=every, checkpoint=checkpoint)
+    run_stream(counts, report_batch, every=every, checkpoint=checkpoint)
 
 
 def _denial_key(row: dict[str, Any]) -> tuple[str, ...]:
@@ -120,7 +120,7 @@ def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     why = row["would_be_rule"] if is_change else row["rule"]
     head = row["change"] if is_change else "denied"
     time, hosts = cell_text(row["first_seen"]), ", ".join(row["hosts"])
-    return escaped(f"{time} {head}: {what} from {hosts} ({with_acl_lines(why)})")
+    return escaped(f"{time} {head}: {what} from {hosts} ({replace_acl_rules(why)})")
 
 
 def _add_watch_options(job: argparse.ArgumentParser) -> None:

@@ -7,8 +7,8 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.input_verdict import (
     add_accept_incomplete_option,
-    incomplete_notes,
-    problems_unless_accepted,
+    incomplete_input_notes,
+    unaccepted_problems,
 )
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import ACL_FORMATS
@@ -20,7 +20,7 @@ from kafka_shim.pipeline.report.charts import (
 )
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
-    access_outcome_with_observation_notes,
+    access_outcome,
 )
 from kafka_shim.pipeline.request_accesses import accesses_of_requests
 from kafka_shim.pipeline.rows.access_roles import LISTS
@@ -65,8 +65,8 @@ def what_breaks(
     `accesses` is `accesses_of_requests(...)`. The candidate is compared with the recorded
     decisions, or with those of `baseline` if it is given.
     """
-    decided = decided_accesses_except_still_allowed(engine, accesses, candidate, baseline)
-    changed = engine.computed_once(
+    decided = possibly_changed_accesses(engine, accesses, candidate, baseline)
+    changed = engine.materialize(
         engine.sql(
             f"select {_SUMMED}, allowed, would_be_allowed from {{decided}}"
             " where allowed <> would_be_allowed",
@@ -76,7 +76,7 @@ def what_breaks(
     return sort_changes(engine, sum_changed_decisions(engine, changed))
 
 
-def decided_accesses_except_still_allowed(
+def possibly_changed_accesses(
     engine: DuckDbEngine,
     accesses: str,
     candidate: AclSet,
@@ -91,15 +91,15 @@ def decided_accesses_except_still_allowed(
         )
         accesses = engine.sql(f"select {undecided} from {{accesses}}", accesses=accesses)
         before = AclDecider(engine, baseline)
-        accesses = engine.computed_once(
-            before.with_rule_texts(before.with_decisions(accesses, ""), "")
+        accesses = engine.materialize(
+            before.replace_rule_numbers(before.with_decisions(accesses, ""), "")
         )
     after = AclDecider(engine, candidate)
     decided = engine.sql(
         "select * from {decided} where not (allowed and would_be_allowed)",
         decided=after.with_decisions(accesses, "would_be_"),
     )
-    return after.with_rule_texts(decided, "would_be_")
+    return after.replace_rule_numbers(decided, "would_be_")
 
 
 def sum_changed_decisions(engine: DuckDbEngine, kept_decided_accesses: str) -> str:
@@ -120,7 +120,7 @@ def sum_changed_decisions(engine: DuckDbEngine, kept_decided_accesses: str) -> s
         """,
         decided=kept_decided_accesses,
     )
-    return engine.computed_once(summed)
+    return engine.materialize(summed)
 
 
 def add_changed_request_counts(
@@ -138,12 +138,12 @@ def add_changed_request_counts(
     `possibly_changed` are the accesses with possible changes; `accesses` are those of each request,
     where `requests` counts equal requests.
     """
-    decided = engine.computed_once(
+    decided = engine.materialize(
         _possibly_changed_accesses_by_request(
             engine, possibly_changed, accesses, by_baseline=by_baseline
         )
     )
-    requests = engine.computed_once(_requests_with_changed_result(engine, decided))
+    requests = engine.materialize(_requests_with_changed_result(engine, decided))
     same_request = " and ".join(f"r.{name} = d.{name}" for name in _REQUEST)
     return engine.sql(
         f"""
@@ -281,15 +281,13 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.cached_observation(args)
     read = observation.read_acl_set_with_observed_settings
     compared = read(args.acls), read(args.baseline) if args.baseline else None
-    lists = _count_changed_listed_names_by_principal(args, observation, compared)
-    decided_accesses = decided_accesses_except_still_allowed(
-        engine, observation.request_accesses, *compared
-    )
+    lists = _count_changed_listed_names(args, observation, compared)
+    decided_accesses = possibly_changed_accesses(engine, observation.request_accesses, *compared)
     with engine.cached(decided_accesses) as decided:
         rows = _changes_with_request_counts(args, trace_input, decided)
         with engine.cached(sort_changes(engine, rows)) as changes:
-            outcome = access_outcome_with_observation_notes(args, observation, changes, _SHOWN)
-            _note_totals(args, engine, changes, outcome)
+            outcome = access_outcome(args, observation, changes, _SHOWN)
+            _add_totals_note(args, engine, changes, outcome)
     outcome.totals["lists"] = lists
     outcome.notes += [_listed_names_note(change) for change in lists]
     return outcome
@@ -314,13 +312,13 @@ def _changes_with_request_counts(
         accesses=trace_input.accesses_by_request(*COLUMNS),
         changed=reader.relation_from_arrow(engine.arrow_rows(changed)),
     )
-    accesses = accesses_of_requests(engine, trace_input.hand_over(requested))
+    accesses = accesses_of_requests(engine, trace_input.to_deciding_engine(requested))
     return add_changed_request_counts(
         engine, changes, decided, accesses, by_baseline=args.baseline is not None
     )
 
 
-def _count_changed_listed_names_by_principal(
+def _count_changed_listed_names(
     args: argparse.Namespace, observation: "Observation", compared: tuple[AclSet, AclSet | None]
 ) -> list[dict[str, Any]]:
     """Return how many names the new ACLs would remove from or add to lists, by principal.
@@ -350,7 +348,7 @@ def _listed_names_note(change: dict[str, Any]) -> str:
     return f"responses would {effect} {kind} to {change['principal']}; --lists has the names"
 
 
-def _note_totals(
+def _add_totals_note(
     args: argparse.Namespace, engine: DuckDbEngine, changes: str, outcome: Outcome
 ) -> None:
     """Add a note: how many accesses and requests change, and of which principals."""
@@ -378,9 +376,9 @@ def _note_totals(
         if len(lines) > PRINCIPALS_NOTED:
             outcome.notes.append(f"  and of {len(lines) - PRINCIPALS_NOTED} more; --json has all")
     outcome.notes.append("accesses outside the trace are not compared; `policy diff` compares all")
-    problems = problems_unless_accepted(args, head)
+    problems = unaccepted_problems(args, head)
     outcome.totals["incomplete_input"] = problems
-    outcome.notes += incomplete_notes(problems, "what is not listed may fail, too")
+    outcome.notes += incomplete_input_notes(problems, "what is not listed may fail, too")
     failing_rows = {"loss": denied, "gain": allowed, "any": found}
     outcome.has_failing_findings = bool(args.fail_on and (failing_rows[args.fail_on] or problems))
 

@@ -21,13 +21,13 @@ class LocalTraceTables:
         self._engine = engine
         self._splits = plan_splits(list(paths))
         self._selection = selection_from_options(options)
-        self._with_facts = read_trace_facts(self._splits).selection_with_facts(self._selection)
+        self._with_facts = read_trace_facts(self._splits).add_to_selection(self._selection)
 
     def table(self, name: str, *columns: str) -> str:
         """Return a table, or some of its columns, within the selection."""
         schema = select_columns(TABLES[name], list(columns)) if columns else TABLES[name]
         batches = pa.RecordBatchReader.from_batches(schema, self._batches(name, schema.names))
-        return self._engine.stored_batches(batches)
+        return self._engine.create_batches_table(batches)
 
     def _batches(self, name: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
         selection = self._with_facts if name in TABLES_FROM_TRACE_FACTS else self._selection
@@ -47,4 +47,4 @@ class LocalLakeTables:
         files = sorted(map(str, (self._folder / name).rglob("*.parquet")))
         if not files:
             return self._engine.relation_from_arrow(schema.empty_table())
-        return self._engine.parquet_files(files, schema.names)
+        return self._engine.create_parquet_view(files, schema.names)

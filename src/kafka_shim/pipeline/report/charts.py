@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.pipeline.intervals import axis_tick_values, next_round_step_seconds
+from kafka_shim.pipeline.intervals import axis_tick_values, round_up_seconds
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 
 WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 40, 14, 200
@@ -123,7 +123,7 @@ def stacked_column_chart(title: str, unit: str, points: Sequence[Point], step_s:
                     f"<title>{_format_time(when)}, {escape(name)}: {format_number(value)} {unit}"
                     "</title></rect>"
                 )
-    return _complete_chart(title, unit, series, by_time, parts, is_stacked=True)
+    return _time_chart(title, unit, series, by_time, parts, is_stacked=True)
 
 
 def largest_series_line_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
@@ -147,7 +147,7 @@ def largest_series_line_chart(title: str, unit: str, points: Sequence[Point], st
                 for (x, y), (when, value) in zip(middle, mine, strict=True)
             )
         )
-    return _complete_chart(title, unit, series, by_time, parts, is_stacked=False)
+    return _time_chart(title, unit, series, by_time, parts, is_stacked=False)
 
 
 class _PlotArea:
@@ -173,7 +173,7 @@ class _PlotArea:
                 f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
                 f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="end">{format_number(value)}</text>'
             )
-        every = timedelta(seconds=next_round_step_seconds(self._span.total_seconds() / 6))
+        every = timedelta(seconds=round_up_seconds(self._span.total_seconds() / 6))
         when = datetime.fromtimestamp(
             self.first.timestamp() // every.total_seconds() * every.total_seconds(), UTC
         )
@@ -193,7 +193,7 @@ class _PlotArea:
         )
 
 
-def _complete_chart(
+def _time_chart(
     title: str,
     unit: str,
     series: list[str],

@@ -7,7 +7,7 @@ BEFORE_LOGIN = "before log-in"
 _LOGIN_APIS = frozenset({"ApiVersions", "SaslHandshake", "SaslAuthenticate"})
 
 
-def rows_with_login_requests_as_own_principal(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def separate_login_requests(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with `BEFORE_LOGIN` as the principal of requests with which clients log in.
 
     A client that sent other requests as the anonymous user did not log in.

@@ -40,7 +40,7 @@ class Outcome(msgspec.Struct):
     parts: list["Outcome"] = []
 
 
-def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
+def observation_note(totals: dict[str, Any]) -> str:
     """Return the first line with the observed period, on which
     findings about unused ACLs depend.
     """
@@ -109,7 +109,7 @@ def damage_notes(totals: dict[str, Any]) -> list[str]:
     return notes
 
 
-def access_outcome_with_observation_notes(
+def access_outcome(
     args: argparse.Namespace,
     observation: "Observation",
     relation: str,
@@ -118,10 +118,10 @@ def access_outcome_with_observation_notes(
     """Return the outcome of a job about accesses: its rows, and the
     observed accesses and period.
     """
-    outcome = _outcome_with_rows(args, observation.engine, relation, printed_columns)
+    outcome = _collect_outcome(args, observation.engine, relation, printed_columns)
     outcome.totals = dict(observation.totals_and_settings)
     outcome.notes = [
-        access_counts_period_super_users_note(observation.totals_and_settings),
+        observation_note(observation.totals_and_settings),
         *damage_notes(observation.totals_and_settings),
         *left_out_notes(observation.totals_and_settings),
         *outcome.notes,
@@ -129,7 +129,7 @@ def access_outcome_with_observation_notes(
     return outcome
 
 
-def table_outcome_with_fail_option(
+def table_outcome(
     args: argparse.Namespace,
     trace_input: "TraceInput",
     relation: str,
@@ -141,9 +141,9 @@ def table_outcome_with_fail_option(
     """
     engine = trace_input.engine
     with engine.cached(relation) as cached:
-        outcome = _outcome_with_rows(args, engine, cached, printed_columns)
+        outcome = _collect_outcome(args, engine, cached, printed_columns)
         found = engine.count_rows(cached)
-    outcome.totals = trace_input.damage_totals_except_unfinished_tails()
+    outcome.totals = trace_input.damage_totals()
     looked_at = [requests_note(trace_input.request_totals())]
     if compared is not None:
         looked_at.append(f"compared with {requests_note(compared.request_totals())}")
@@ -157,7 +157,7 @@ def table_outcome_with_fail_option(
     return outcome
 
 
-def _outcome_with_rows(
+def _collect_outcome(
     args: argparse.Namespace,
     engine: DuckDbEngine,
     relation: str,

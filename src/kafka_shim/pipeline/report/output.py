@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from kafka_shim.policy.formats.trace_rule import with_acl_lines
+from kafka_shim.policy.formats.trace_rule import replace_acl_rules
 from kafka_shim.text.csv_text import write_csv
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped
@@ -27,8 +27,8 @@ def cell_text(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     if isinstance(value, list):
-        return ",".join(with_acl_lines(str(item)) for item in value)
-    return with_acl_lines(str(value))
+        return ",".join(replace_acl_rules(str(item)) for item in value)
+    return replace_acl_rules(str(value))
 
 
 def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:

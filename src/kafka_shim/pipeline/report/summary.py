@@ -5,9 +5,9 @@ from typing import Any
 
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
-    access_counts_period_super_users_note,
     damage_notes,
     left_out_notes,
+    observation_note,
 )
 
 
@@ -18,7 +18,7 @@ def summary_notes(parts: Iterable[Outcome], totals: dict[str, Any]) -> list[str]
         _breaks_note(by_job.get("what-breaks")),
         _denied_note(by_job["denials"]),
         _unused_note(by_job.get("unused-acls")),
-        f"Based on {access_counts_period_super_users_note(totals)}.",
+        f"Based on {observation_note(totals)}.",
         *left_out_notes(totals),
         *damage_notes(totals),
     ]
@@ -30,8 +30,8 @@ def _breaks_note(what_breaks: Outcome | None) -> str:
     totals = what_breaks.totals
     return (
         "What breaks:"
-        f" {_counted(totals['newly_denied'], 'different access', 'different accesses')} would newly"
-        f" be denied, and {_counted(totals['requests_newly_failing'], 'request', 'requests')} newly"
+        f" {_plural(totals['newly_denied'], 'different access', 'different accesses')} would newly"
+        f" be denied, and {_plural(totals['requests_newly_failing'], 'request', 'requests')} newly"
         " fail, with the ACLs of --candidate."
     )
 
@@ -42,8 +42,8 @@ def _denied_note(denials: Outcome) -> str:
     if not accesses:
         return "Denied: nothing."
     return (
-        f"Denied: {_counted(accesses, 'access', 'accesses')} of"
-        f" {_counted(len(principals), 'principal', 'principals')}"
+        f"Denied: {_plural(accesses, 'access', 'accesses')} of"
+        f" {_plural(len(principals), 'principal', 'principals')}"
         f" ({len(denials.rows)} different)."
     )
 
@@ -60,5 +60,5 @@ def _unused_note(unused_acls: Outcome | None) -> str:
     return f"{text}."
 
 
-def _counted(number: int, singular: str, plural: str) -> str:
+def _plural(number: int, singular: str, plural: str) -> str:
     return f"{number} {singular if number == 1 else plural}"

@@ -33,10 +33,10 @@ class DistinctAccesses:
 
     def __init__(self) -> None:
         self.boundary_times: Collection[int] = ()
-        self._counts: dict[tuple[Any, ...], list[Any]] = {}
+        self._object_counts: dict[tuple[Any, ...], list[Any]] = {}
 
     def __len__(self) -> int:
-        return len(self._counts)
+        return len(self._object_counts)
 
     def count(self, connection_values: ConnectionValues, accesses: Iterable[AccessRow]) -> None:
         principal, host = connection_values["principal"], connection_values["host"]
@@ -48,9 +48,14 @@ class DistinctAccesses:
                 *(access.operation, access.resource_type, access.resource_name),
                 *(access.role, access.instead, access.source, access.allowed, access.rule),
             )
-            known, time = self._counts.get(key), access.time_us
+            known, time = self._object_counts.get(key), access.time_us
             if known is None:
-                known = self._counts[key] = [0, time, time, _example(connection_values, access)]
+                known = self._object_counts[key] = [
+                    0,
+                    time,
+                    time,
+                    _example(connection_values, access),
+                ]
             elif time < known[1]:  # files are not always in the order of time
                 known[1], known[3] = time, _example(connection_values, access)
             elif time > known[2]:
@@ -58,7 +63,7 @@ class DistinctAccesses:
             known[0] += 1
 
     def take_batches(self) -> Iterator[pa.RecordBatch]:
-        counts, self._counts = self._counts, {}
+        counts, self._object_counts = self._object_counts, {}
         if not counts:
             return
         columns: dict[str, Iterable[Any]] = {
@@ -84,7 +89,7 @@ class DistinctRequests:
 
     def count(self, connection_values: ConnectionValues, accesses: Iterable[AccessRow]) -> None:
         who = connection_values["principal"], connection_values["host"]
-        for _, of_request in itertools.groupby(accesses, _request_of_connection):
+        for _, of_request in itertools.groupby(accesses, _request_identity):
             decided = [access for access in of_request if access.allowed is not None]
             if not decided:
                 continue
@@ -139,7 +144,7 @@ def _example(connection_values: ConnectionValues, access: AccessRow) -> str:
     return f"{connection_values['writer']}/{connection_values['connection']}#{access.sequence}"
 
 
-def _request_of_connection(access: AccessRow) -> int:
+def _request_identity(access: AccessRow) -> int:
     """Return what tells an access's request from others; a log does not number them."""
     return access.time_us if access.source == AUDIT else access.sequence
 

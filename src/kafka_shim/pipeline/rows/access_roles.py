@@ -19,7 +19,7 @@ from kafka_shim.authorizer.requirements import (
     DESCRIBE_CLUSTER_OPERATIONS,
     METADATA_CLUSTER_OPERATIONS,
     TABLE,
-    all_requirements_bound_to_release,
+    bound_requirements,
 )
 from kafka_shim.pipeline.rows.access_row import resource_type_of
 from kafka_shim.protocol.codec.resource_names import ResourceNames
@@ -150,7 +150,7 @@ def _denial_effects_in_release(
             else {bound.effect_in_version(version)}
         )
         <= effects
-        for row, bound in all_requirements_bound_to_release(release).items()
+        for row, bound in bound_requirements(release).items()
         if version is None or bound.is_checked_in_version(version)
         for need in bound.needs
         if (row.api, need.operation, need.resource_type) == access
@@ -170,7 +170,7 @@ def apis_whose_roles_need_request_names(release: str) -> frozenset[int]:
 def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[Alternative]]:
     """Return by access its alternatives in this release."""
     found: dict[ApiOperationAndType, frozenset[Alternative]] = {}
-    for row, bound in all_requirements_bound_to_release(release).items():
+    for row, bound in bound_requirements(release).items():
         ways = {Alternative(n.operation, n.resource_type, n.any_name) for n in bound.needs}
         for way in ways if len(ways) > 1 else ():
             key = (row.api, way.operation, way.resource_type)
@@ -182,7 +182,7 @@ def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[
 def _fallback_accesses(release: str) -> frozenset[tuple[ApiOperationAndType, ...]]:
     """Return pairs of accesses: if the first is denied, the same request asks for the second."""
     found = set[tuple[ApiOperationAndType, ...]]()
-    for row, bound in all_requirements_bound_to_release(release).items():
+    for row, bound in bound_requirements(release).items():
         ways = [(int(row.api), int(n.operation), int(n.resource_type)) for n in bound.needs]
         found.update(
             (way, other) for at, way in enumerate(ways) for other in ways[at + 1 :] if way != other
@@ -198,7 +198,7 @@ def is_fallback(earlier: Access, later: Access, release: str) -> bool:
     return not earlier.allowed and keys in _fallback_accesses(release)
 
 
-def has_probe_name_of_any_resource_check(access: Access) -> bool:
+def has_probed_name(access: Access) -> bool:
     """Return whether it has the name with which a check of any resource of a type begins."""
     key = (access.api_key, access.operation, access.resource_type)
     return access.resource_name == PROBE_NAME and key in accesses_to_any_resource()
@@ -221,7 +221,7 @@ def access_roles(
     found: list[str] = []
     while len(found) < len(accesses):
         at = len(found)
-        run = _length_of_authorized_operations_run(accesses, at)
+        run = _authorized_operations_count(accesses, at)
         if run:
             found += [PROBE] * run
         else:
@@ -230,12 +230,12 @@ def access_roles(
     return found
 
 
-def roles_with_refused(accesses: Sequence[Access], roles: list[str], release: str) -> list[str]:
+def mark_refused_roles(accesses: Sequence[Access], roles: list[str], release: str) -> list[str]:
     """Return the roles with `REFUSED` or `PASSED` for what another denial of the request or of the
     resource made vain.
     """
     denied = {
-        _action(access): _fails_request(access, release)
+        _action_key(access): _fails_request(access, release)
         for access, role in zip(accesses, roles, strict=True)
         if not access.allowed and role in _DECIDING
     }
@@ -244,7 +244,7 @@ def roles_with_refused(accesses: Sequence[Access], roles: list[str], release: st
     first_failure = next((action for action, fails in denied.items() if fails), None)
     found = []
     for access, role in zip(accesses, roles, strict=True):
-        action = _action(access)
+        action = _action_key(access)
         if first_failure == action:
             first_failure = None
         if role not in _DECIDING or not any(
@@ -267,7 +267,7 @@ _DECIDING = (REQUIRED, EITHER)
 _OF_THE_WHOLE = frozenset({DenialEffect.TOP, DenialEffect.BOTH})
 
 
-def _action(access: Access) -> tuple[int, int, str]:
+def _action_key(access: Access) -> tuple[int, int, str]:
     return access.operation, access.resource_type, access.resource_name
 
 
@@ -312,7 +312,7 @@ def _is_named(access: Access, names: ResourceNames) -> bool:
     return access.resource_name in names.topics
 
 
-def _length_of_authorized_operations_run(accesses: Sequence[Access], position: int) -> int:
+def _authorized_operations_count(accesses: Sequence[Access], position: int) -> int:
     """Return the number of accesses from here for a resource's authorized operations; 0: none."""
     first = accesses[position]
     if first.api_key not in _LISTING:

@@ -19,9 +19,9 @@ from kafka_shim.pipeline.rows.access_roles import (
     access_roles,
     apis_whose_roles_need_request_names,
     format_alternatives_of_access,
-    has_probe_name_of_any_resource_check,
+    has_probed_name,
     is_fallback,
-    roles_with_refused,
+    mark_refused_roles,
 )
 from kafka_shim.pipeline.rows.access_row import (
     AccessRow,
@@ -32,7 +32,7 @@ from kafka_shim.pipeline.rows.access_row import (
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     ConnectionValues,
-    PendingRequestsAndAccessCounts,
+    SplitState,
     connections_by_number,
 )
 from kafka_shim.pipeline.rows.derived_accesses import (
@@ -47,10 +47,10 @@ from kafka_shim.pipeline.rows.response_effects import (
     REQUESTS_SHOW_EFFECT,
     RESPONSES_SHOW_EFFECT,
     action_text,
-    actions_without_effect,
-    positions_in_lists,
-    read_shown_list,
-    role_in_list,
+    all_topics_positions,
+    find_unused_actions,
+    list_role,
+    read_filtered_list,
 )
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names
@@ -67,7 +67,7 @@ from kafka_shim.trace_format.entries import (
     Request,
     Response,
 )
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 from kafka_shim.trace_format.segments import Block
 
 _RequestId = tuple[int, int, int]
@@ -78,11 +78,11 @@ def add_access_rows(
     columns: ColumnBuilder,
     block: Block,
     selection: Selection,
-    pending: PendingRequestsAndAccessCounts,
+    pending: SplitState,
 ) -> None:
     """Add a row for each access: recorded, from an authorizer's log, or derived."""
     who = connections_by_number(block)
-    add = _row_adder(columns, pending)
+    add = _make_row_adder(columns, pending)
     if pending.counter is not None and block.body.entries:
         pending.counter.boundary_times = {
             entry.time_us for entry in (block.body.entries[0], block.body.entries[-1])
@@ -107,7 +107,7 @@ def add_access_rows(
             context = _derivation_context(selection, pending, broker_of_connection(connection))
             add(
                 connection_values,
-                _derive_rows(entry, key, connection_values, selection, pending, context),
+                _derive_accesses(entry, key, connection_values, selection, pending, context),
             )
         elif isinstance(entry, Request) and (
             entry.api_key in apis_whose_roles_need_request_names(selection.release)
@@ -130,10 +130,10 @@ def add_access_rows(
 
 
 def flush_requests_without_response(
-    columns: ColumnBuilder, selection: Selection, pending: PendingRequestsAndAccessCounts
+    columns: ColumnBuilder, selection: Selection, pending: SplitState
 ) -> None:
     """Add rows of requests whose response is not in this split."""
-    add = _row_adder(columns, pending)
+    add = _make_row_adder(columns, pending)
     for waiting in (pending.planned, *pending.silent.values()):
         for connection_values, planned in waiting.values():
             add(
@@ -143,9 +143,7 @@ def flush_requests_without_response(
         waiting.clear()
 
 
-def add_topic_id_rows(
-    columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequestsAndAccessCounts
-) -> None:
+def add_topic_id_rows(columns: ColumnBuilder, block: Block, _: Selection, __: SplitState) -> None:
     """Add a row with the name of each topic id in responses, if accesses are derived."""
     who = connections_by_number(block)
     for entry in block.body.entries:
@@ -153,7 +151,7 @@ def add_topic_id_rows(
             continue
         connection, connection_values = who.get(entry.connection, (None, {}))
         if connection is not None and connection.access_source == DERIVED:
-            response = read_response_or_none(entry)
+            response = decode_response_entry(entry)
             for topic_id, name in topic_ids_with_names(response) if response is not None else ():
                 columns.add_row(
                     {"topic_id": topic_id.hex(), "name": name, "time": entry.time_us},
@@ -177,7 +175,7 @@ def _request_of_logged_access(
 
 
 def _derivation_context(
-    selection: Selection, pending: PendingRequestsAndAccessCounts, broker: str = ""
+    selection: Selection, pending: SplitState, broker: str = ""
 ) -> DerivationContext:
     existence = selection.existence or EMPTY_EXISTENCE
     return DerivationContext(
@@ -185,12 +183,12 @@ def _derivation_context(
     )
 
 
-def _derive_rows(
+def _derive_accesses(
     entry: Entry,
     connection_and_sequence: tuple[int, int],
     connection_values: ConnectionValues,
     selection: Selection,
-    pending: PendingRequestsAndAccessCounts,
+    pending: SplitState,
     context: DerivationContext,
 ) -> list[AccessRow]:
     """Add what requests needed, after their response or that of a later request."""
@@ -228,9 +226,9 @@ def _recorded_rows(
         names,
         release,
         is_logged=source == AUDIT,
-        listed_positions=positions_in_lists(accesses, names, frame),
+        listed_positions=all_topics_positions(accesses, names, frame),
     )
-    without_effect = actions_without_effect(accesses, names, frame, response, release)
+    without_effect = find_unused_actions(accesses, names, frame, response, release)
     if without_effect:
         roles = [
             POSSIBLE if role != PROBE and action_text(access) in without_effect else role
@@ -238,17 +236,15 @@ def _recorded_rows(
         ]
     shown = None
     if LISTED in roles:
-        shown = read_shown_list(accesses[0].api_key, frame, response, release)
+        shown = read_filtered_list(accesses[0].api_key, frame, response, release)
         roles = [
-            role_in_list(access, shown) if role == LISTED else role
+            list_role(access, shown) if role == LISTED else role
             for access, role in zip(accesses, roles, strict=True)
         ]
     if source != AUDIT:
-        roles = roles_with_refused(accesses, roles, release)
+        roles = mark_refused_roles(accesses, roles, release)
     for access, role in zip(accesses, roles, strict=True):
-        if source == AUDIT and has_probe_name_of_any_resource_check(
-            access
-        ):  # its denial does not decide the request
+        if source == AUDIT and has_probed_name(access):  # its denial does not decide the request
             access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
             role = role if access.allowed else UNLOGGED  # noqa: PLW2901
         alternatives: tuple[str, ...] = ()
@@ -258,7 +254,7 @@ def _recorded_rows(
             if found and not alternatives:
                 role = POSSIBLE  # noqa: PLW2901 - the request met it in no way
             if shown is not None and access.resource_type == ResourceType.CLUSTER:
-                alternatives = tuple(shown.instead_of_cluster())
+                alternatives = tuple(shown.cluster_alternatives())
         yield AccessRow(
             access.sequence,
             access.time_us,
@@ -276,8 +272,8 @@ def _recorded_rows(
         )
 
 
-def _row_adder(
-    columns: ColumnBuilder, pending: PendingRequestsAndAccessCounts
+def _make_row_adder(
+    columns: ColumnBuilder, pending: SplitState
 ) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
     """Return a function that takes accesses of one connection."""
     counter = pending.counter

@@ -6,12 +6,12 @@ from kafka_shim.authorizer.access_plan import AlternativeActions, access_plan
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.requirement import WITHOUT_ERROR
-from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
+from kafka_shim.authorizer.requirements import bound_requirements_by_id
 from kafka_shim.pipeline.rows.access_roles import format_alternative
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, resource_type_name
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
-    PendingRequestsAndAccessCounts,
+    SplitState,
     connections_by_number,
 )
 from kafka_shim.pipeline.rows.selection import Selection
@@ -25,7 +25,7 @@ from kafka_shim.trace_format.segments import Block
 
 
 def add_added_need_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequestsAndAccessCounts
+    columns: ColumnBuilder, block: Block, selection: Selection, _: SplitState
 ) -> None:
     """Add a row for each need that a request has in `selection.release`, but not yet."""
     who = connections_by_number(block)
@@ -63,16 +63,14 @@ def new_needs_with_visible_denial(
     asked = (header.api_key, header.api_version, message)
     before = access_plan(*asked, selection.present_release, selection.topic_names_by_id).needs
     for need in access_plan(*asked, selection.release, selection.topic_names_by_id).needs:
-        effect = all_requirements_bound_to_release_by_id(selection.release)[
-            need.requirement_id
-        ].effect_in_version(header.api_version)
-        if effect not in WITHOUT_ERROR and not any(
-            _meeting_first_meets_second(met, need) for met in before
-        ):
+        effect = bound_requirements_by_id(selection.release)[need.requirement_id].effect_in_version(
+            header.api_version
+        )
+        if effect not in WITHOUT_ERROR and not any(_implies_need(met, need) for met in before):
             yield header, need
 
 
-def _meeting_first_meets_second(first: AlternativeActions, second: AlternativeActions) -> bool:
+def _implies_need(first: AlternativeActions, second: AlternativeActions) -> bool:
     """Return whether each way to meet `met` also meets `need`."""
     return all(
         any(_allow_includes_action(way, other) for other in second.actions) for way in first.actions

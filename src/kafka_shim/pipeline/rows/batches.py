@@ -26,7 +26,7 @@ from kafka_shim.pipeline.rows.added_needs import add_added_need_rows
 from kafka_shim.pipeline.rows.columns import (
     AccessCounter,
     ColumnBuilder,
-    PendingRequestsAndAccessCounts,
+    SplitState,
 )
 from kafka_shim.pipeline.rows.complete_blocks import damage_at_block_start
 from kafka_shim.pipeline.rows.entity_rows import add_entity_rows
@@ -51,9 +51,7 @@ DISTINCT_ROWS = 500_000
 has some 600 bytes.
 """
 
-_ROWS: dict[
-    str, Callable[[ColumnBuilder, Block, Selection, PendingRequestsAndAccessCounts], None]
-] = {
+_ROWS: dict[str, Callable[[ColumnBuilder, Block, Selection, SplitState], None]] = {
     "requests": add_request_rows,
     "clients": add_request_rows,
     "responses": add_response_rows,
@@ -199,7 +197,7 @@ def _unsummed_table_batches(
     columns = ColumnBuilder(grouped or select_columns(TABLES[table], names))
     counter = _COUNTERS[table]() if table in _COUNTERS else None
     for split in splits:
-        pending = PendingRequestsAndAccessCounts(counter)
+        pending = SplitState(counter)
         for block in _blocks_of_split(
             split, selection.overlaps_block_times if selection.has_time_limit else None
         ):

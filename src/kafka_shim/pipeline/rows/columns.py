@@ -14,7 +14,7 @@ from kafka_shim.trace_format.segments import Block
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.rows.access_row import AccessRow
-    from kafka_shim.pipeline.rows.derived_accesses import PendingPlannedRequest
+    from kafka_shim.pipeline.rows.derived_accesses import UnansweredRequest
     from kafka_shim.pipeline.rows.entity import ObservedEntity
 
 CONNECTION_COLUMNS = frozenset(
@@ -52,7 +52,7 @@ class AccessCounter(Protocol):
         ...
 
 
-class PendingRequestsAndAccessCounts:
+class SplitState:
     """Requests without a response so far.
 
     `sent` has their time and client id, `named_entities` their time and the names in them that
@@ -66,9 +66,9 @@ class PendingRequestsAndAccessCounts:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
         self.named_entities: dict[tuple[int, int], tuple[int, list[ObservedEntity]]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
-        self.planned: dict[tuple[int, int], tuple[ConnectionValues, PendingPlannedRequest]] = {}
+        self.planned: dict[tuple[int, int], tuple[ConnectionValues, UnansweredRequest]] = {}
         self.silent: dict[
-            int, dict[tuple[int, int], tuple[ConnectionValues, PendingPlannedRequest]]
+            int, dict[tuple[int, int], tuple[ConnectionValues, UnansweredRequest]]
         ] = {}
         self.sessions = FetchSessions()
         self.counter = counter

@@ -12,20 +12,20 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.access_plan import (
-    AccessPlan,
     AlternativeActions,
+    RequestAccessNeeds,
     access_plan,
     alternative_actions_for_name,
 )
 from kafka_shim.authorizer.evidence import (
+    ExternalTopicFacts,
     ResponseEvidence,
-    TopicKnowledge,
     decisions_in_authorized_operations,
     evidence_from_response,
 )
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.requirement import WITHOUT_ERROR, DenialEffect
-from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
+from kafka_shim.authorizer.requirements import bound_requirements_by_id
 from kafka_shim.pipeline.rows.access_roles import (
     CLUSTER_OPERATIONS,
     EITHER,
@@ -44,17 +44,17 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.trace_format.entries import DERIVED, Request, Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 
 Names = Mapping[bytes, str]
 
 
-class PendingPlannedRequest(msgspec.Struct, frozen=True):
+class UnansweredRequest(msgspec.Struct, frozen=True):
     """A request without a response so far, with its plan."""
 
     request: Request
     header: RequestHeader
-    plan: AccessPlan
+    plan: RequestAccessNeeds
     gets_no_response: bool
     message: Any
     session_request: SessionRequest | None = None
@@ -74,7 +74,7 @@ class DerivationContext(msgspec.Struct, frozen=True):
     sessions: FetchSessions
 
 
-def plan_request(request: Request, context: DerivationContext) -> PendingPlannedRequest | None:
+def plan_request(request: Request, context: DerivationContext) -> UnansweredRequest | None:
     """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
         header, message = read_request_frame(request.frame)
@@ -88,20 +88,18 @@ def plan_request(request: Request, context: DerivationContext) -> PendingPlanned
         header.api_key, header.api_version, message, context.release, context.topic_names_by_id
     )
     if fetch is not None and not fetch.knows_all_topics:
-        plan = _add_requirement_with_unknown_names(
-            plan, f"{ApiKey(header.api_key).wire_name}.topic"
-        )
+        plan = _add_nameless_requirement(plan, f"{ApiKey(header.api_key).wire_name}.topic")
     if not (plan.needs or plan.possible_needs or plan.requirements_with_unknown_names):
         return None
     is_unanswered = header.api_key == ApiKey.PRODUCE and message.acks == 0
-    return PendingPlannedRequest(request, header, plan, is_unanswered, message, fetch)
+    return UnansweredRequest(request, header, plan, is_unanswered, message, fetch)
 
 
 def decide_rows(
-    planned: PendingPlannedRequest, response: Response | None, context: DerivationContext
+    planned: UnansweredRequest, response: Response | None, context: DerivationContext
 ) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
-    content = None if response is None else read_response_or_none(response)
+    content = None if response is None else decode_response_entry(response)
     if response is None or content is None:
         return _rows_of_plan(planned, context.release, lambda _: None)
     header, release = planned.header, context.release
@@ -111,7 +109,7 @@ def decide_rows(
     responded = evidence_from_response(
         *(header.api_key, header.api_version, planned.plan, content),
         release=release,
-        topics=TopicKnowledge(
+        topics=ExternalTopicFacts(
             context.topic_names_by_id,
             partial(context.existence.topic_existed_throughout, context.broker, during),
         ),
@@ -126,7 +124,7 @@ def decide_rows(
 
 
 def _list_rows(
-    planned: PendingPlannedRequest,
+    planned: UnansweredRequest,
     evidence: ResponseEvidence,
     context: DerivationContext,
     during: TimeSpan,
@@ -135,26 +133,24 @@ def _list_rows(
     release = context.release
     named = {action for need in planned.plan.needs for action in need.actions}
     for requirement in planned.plan.requirements_on_response_names:
-        bound = all_requirements_bound_to_release_by_id(release)[requirement]
+        bound = bound_requirements_by_id(release)[requirement]
         shown = dict.fromkeys(evidence.names_listed_without_error(requirement), True)
         asked = (context.broker, requirement, planned.message, evidence.response, during)
         hidden = dict.fromkeys(context.existence.names_in_complete_list(*asked), False)
         for name, allowed in (hidden | shown).items():
             need = alternative_actions_for_name(bound, name)
             if need.actions[-1] not in named:
-                yield _row_of_last_action_with_alternatives(
-                    planned, need, allowed=allowed, release=release
-                )
+                yield _need_row(planned, need, allowed=allowed, release=release)
 
 
-def _add_requirement_with_unknown_names(plan: AccessPlan, requirement: str) -> AccessPlan:
+def _add_nameless_requirement(plan: RequestAccessNeeds, requirement: str) -> RequestAccessNeeds:
     return msgspec.structs.replace(
         plan,
         requirements_with_unknown_names=(*plan.requirements_with_unknown_names, requirement),
     )
 
 
-def allowed_rows_without_response(planned: PendingPlannedRequest, release: str) -> list[AccessRow]:
+def allowed_rows_without_response(planned: UnansweredRequest, release: str) -> list[AccessRow]:
     """Return the accesses of a request without a response after a later one was answered.
 
     They were allowed, since a broker closes the connection after a denial.
@@ -163,28 +159,25 @@ def allowed_rows_without_response(planned: PendingPlannedRequest, release: str) 
 
 
 def _rows_of_plan(
-    planned: PendingPlannedRequest,
+    planned: UnansweredRequest,
     release: str,
     decide: Callable[[AlternativeActions], bool | None],
 ) -> list[AccessRow]:
     plan = planned.plan
-    found = [
-        _row_of_last_action_with_alternatives(planned, need, decide(need), release)
-        for need in plan.needs
-    ]
-    bound_rows = all_requirements_bound_to_release_by_id(release)
+    found = [_need_row(planned, need, decide(need), release) for need in plan.needs]
+    bound_rows = bound_requirements_by_id(release)
     for need in plan.possible_needs:
         effect = bound_rows[need.requirement_id].effect_in_version(planned.header.api_version)
         is_denied = effect is DenialEffect.STATUS and decide(need) is False
         allowed, role = (False, "") if is_denied else (None, POSSIBLE)
-        found.append(_row_of_last_action_with_alternatives(planned, need, allowed, release, role))
+        found.append(_need_row(planned, need, allowed, release, role))
     return found + [
         _row_without_name(planned, row, release) for row in plan.requirements_with_unknown_names
     ]
 
 
-def _row_of_last_action_with_alternatives(
-    planned: PendingPlannedRequest,
+def _need_row(
+    planned: UnansweredRequest,
     need: AlternativeActions,
     allowed: bool | None,
     release: str,
@@ -192,7 +185,7 @@ def _row_of_last_action_with_alternatives(
 ) -> AccessRow:
     """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
-    bound = all_requirements_bound_to_release_by_id(release)[need.requirement_id]
+    bound = bound_requirements_by_id(release)[need.requirement_id]
     if bound.requirement in CLUSTER_OPERATIONS:
         role = PROBE
     is_without_error = bound.effect_in_version(planned.header.api_version) in WITHOUT_ERROR
@@ -201,7 +194,7 @@ def _row_of_last_action_with_alternatives(
 
 
 def _derived_row(
-    planned: PendingPlannedRequest,
+    planned: UnansweredRequest,
     action: Action,
     role: str,
     *,
@@ -227,7 +220,7 @@ def _derived_row(
     )
 
 
-def _row_without_name(planned: PendingPlannedRequest, requirement: str, release: str) -> AccessRow:
-    need = all_requirements_bound_to_release_by_id(release)[requirement].needs[-1]
+def _row_without_name(planned: UnansweredRequest, requirement: str, release: str) -> AccessRow:
+    need = bound_requirements_by_id(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
     return _derived_row(planned, action, UNNAMED, allowed=None)

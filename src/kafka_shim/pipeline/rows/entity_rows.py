@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
-    PendingRequestsAndAccessCounts,
+    SplitState,
     connections_by_number,
 )
 from kafka_shim.pipeline.rows.entity import (
@@ -32,7 +32,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import DERIVED, Request, Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 from kafka_shim.trace_format.segments import Block
 
 _IN_USE: Final = (0, 5)
@@ -42,7 +42,7 @@ _CONSUMING: Final = (GROUP, CONSUMER_GROUP)
 
 
 def add_entity_rows(
-    columns: ColumnBuilder, block: Block, _: Selection, pending: PendingRequestsAndAccessCounts
+    columns: ColumnBuilder, block: Block, _: Selection, pending: SplitState
 ) -> None:
     """Add a row for each thing that a response shows, and for each that a request deletes."""
     who = connections_by_number(block)
@@ -60,7 +60,7 @@ def add_entity_rows(
             found = in_request.to_delete
         elif isinstance(entry, Response) and key in pending.named_entities:
             first, (last, named) = entry.time_us, pending.named_entities.pop(key)
-            found = list(_shown_entities(entry, named))
+            found = list(_entities_in_response(entry, named))
         else:
             continue
         for sighting in found:
@@ -109,8 +109,8 @@ def _entities_in_request(entry: Request) -> _RequestEntities | None:
     return entities
 
 
-def _shown_entities(entry: Response, named: list[ObservedEntity]) -> Iterator[ObservedEntity]:
-    response = read_response_or_none(entry)
+def _entities_in_response(entry: Response, named: list[ObservedEntity]) -> Iterator[ObservedEntity]:
+    response = decode_response_entry(entry)
     if response is None:
         return
     if entry.api_key in _SHOWN:

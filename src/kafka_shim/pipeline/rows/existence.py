@@ -41,7 +41,7 @@ class ExistenceRecord(msgspec.Struct, frozen=True, array_like=True):
     last_us: int
 
 
-class _DeletionTarget(NamedTuple):
+class _DeletionKey(NamedTuple):
     kind: str
     name_id_or_owner: str
     """The owner of offsets; the name of anything else, or the id of a topic without one."""
@@ -51,7 +51,7 @@ class ExistenceIndex:
     """The lives of everything that responses show."""
 
     def __init__(self, rows: Iterable[ExistenceRecord] = ()) -> None:
-        deleted_at: dict[_DeletionTarget, TimeSpan] = {}
+        deleted_at: dict[_DeletionKey, TimeSpan] = {}
         shown = []
         for row in _merge_records(rows):
             if row.is_end:
@@ -60,7 +60,7 @@ class ExistenceIndex:
                 shown.append(row)
         self._periods: dict[tuple[str, str, str], dict[str, list[_ExistencePeriod]]] = {}
         for row in shown:
-            keys = (_deletion_target(row), _DeletionTarget(row.kind, row.topic_id))
+            keys = (_deletion_target(row), _DeletionKey(row.kind, row.topic_id))
             deletions = tuple(deleted_at[key] for key in keys if key in deleted_at)
             names = self._periods.setdefault((row.broker, row.kind, row.owner), {})
             period = _ExistencePeriod(
@@ -69,7 +69,7 @@ class ExistenceIndex:
             names.setdefault(row.name, []).append(period)
         for names in self._periods.values():
             for existence in names.values():
-                existence.extend(_merged_period(existence))
+                existence.extend(_merge_periods(existence))
 
     def names_existing_throughout(
         self, broker: str, kind: str, during: TimeSpan, owner: str = ""
@@ -106,14 +106,14 @@ def _merge_records(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
     kept = list(rows)
     names = {row.topic_id: row.name for row in kept if row.topic_id and row.name}
 
-    def named(row: ExistenceRecord) -> ExistenceRecord:
+    def add_name(row: ExistenceRecord) -> ExistenceRecord:
         is_nameless = not (row.name or row.is_end) and row.topic_id in names
         return msgspec.structs.replace(row, name=names[row.topic_id]) if is_nameless else row
 
-    return merge_records_of_same_entity(map(named, kept))
+    return merge_records_of_same_entity(map(add_name, kept))
 
 
-def _merged_period(
+def _merge_periods(
     periods: list[_ExistencePeriod],
 ) -> Iterator[_ExistencePeriod]:
     """Join lives of a name that responses show both with and without an id."""
@@ -153,9 +153,9 @@ def _utc_microseconds(time: datetime) -> int:
 EMPTY_EXISTENCE: Final = ExistenceIndex()
 
 
-def _deletion_target(record: ExistenceRecord) -> _DeletionTarget:
+def _deletion_target(record: ExistenceRecord) -> _DeletionKey:
     """Return what a deletion ends: all offsets of a group, or the thing with this name or id."""
-    return _DeletionTarget(
+    return _DeletionKey(
         record.kind, record.owner if record.kind == OFFSETS else record.name or record.topic_id
     )
 

@@ -5,7 +5,7 @@ from itertools import repeat
 from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
-    PendingRequestsAndAccessCounts,
+    SplitState,
     connections_by_number,
 )
 from kafka_shim.pipeline.rows.selection import Selection
@@ -27,7 +27,7 @@ _COLUMNS_OF_FRAMES = (
 
 
 def add_request_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequestsAndAccessCounts
+    columns: ColumnBuilder, block: Block, selection: Selection, _: SplitState
 ) -> None:
     """Add a row for each request; for one that cannot be read, the row has the reason."""
     who = connections_by_number(block)
@@ -72,7 +72,7 @@ def add_response_rows(
     columns: ColumnBuilder,
     block: Block,
     selection: Selection,
-    pending: PendingRequestsAndAccessCounts,
+    pending: SplitState,
 ) -> None:
     """Add a row for each response, with its latency if the request is in the same split."""
     who = connections_by_number(block)

@@ -16,8 +16,8 @@ from kafka_shim.authorizer.access_plan import checked_names_in_response
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.authorizer.requirements import (
     TABLE,
-    all_requirements_bound_to_release,
-    all_requirements_bound_to_release_by_id,
+    bound_requirements,
+    bound_requirements_by_id,
 )
 from kafka_shim.pipeline.rows.access_roles import LISTED, POSSIBLE, UNSHOWN, format_alternative
 from kafka_shim.pipeline.rows.existence import is_complete_list
@@ -30,7 +30,7 @@ from kafka_shim.protocol.request_frames import read_request_frame
 from kafka_shim.protocol.response_codes import nonzero_error_codes
 from kafka_shim.protocol.responses import error_codes_by_name, has_error_codes_of_elements
 from kafka_shim.trace_format.entries import Access, Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 
 _OPERATIONS_ON_TOPICS = {
     int(ApiKey.CREATE_TOPICS): Operation.DESCRIBE_CONFIGS,
@@ -80,7 +80,7 @@ REQUESTS_SHOW_EFFECT = frozenset({*_FILTERED_LISTS, *(row.api for row in _ON_EAC
 """APIs whose requests say what a list may lack, or whether there is an element."""
 
 
-def positions_in_lists(
+def all_topics_positions(
     accesses: Sequence[Access], names: ResourceNames, frame: bytes | None
 ) -> frozenset[int]:
     """Return the positions of the accesses for groups of which an OffsetFetch asks for all topics.
@@ -100,7 +100,7 @@ def positions_in_lists(
     return frozenset(found)
 
 
-class _Exchange(msgspec.Struct, frozen=True):
+class _CheckedExchange(msgspec.Struct, frozen=True):
     """A request with its accesses and names, and its decoded response."""
 
     accesses: Sequence[Access]
@@ -111,7 +111,7 @@ class _Exchange(msgspec.Struct, frozen=True):
     release: str
 
 
-def actions_without_effect(
+def find_unused_actions(
     accesses: Sequence[Access],
     names: ResourceNames,
     frame: bytes | None,
@@ -132,14 +132,14 @@ def actions_without_effect(
         finders.append(_find_all_without_elements)
     if any(map(_is_on_nameless_topic, accesses)):
         finders.append(_find_unknown_topic_ids)
-    decoded = read_response_or_none(response) if finders else None
+    decoded = decode_response_entry(response) if finders else None
     if decoded is None:
         return frozenset()
-    exchange = _Exchange(accesses, names, frame, response.api_version, decoded, release)
+    exchange = _CheckedExchange(accesses, names, frame, response.api_version, decoded, release)
     return frozenset(chain.from_iterable(find(exchange) for find in finders))
 
 
-def _find_unused_on_topics(exchange: _Exchange) -> Iterator[str]:
+def _find_unused_on_topics(exchange: _CheckedExchange) -> Iterator[str]:
     """Yield what CreateTopics and DeleteTopics did not use.
 
     A broker looks for a topic before it uses the decision about DELETE, shows no settings of a
@@ -163,7 +163,7 @@ def _find_unused_on_topics(exchange: _Exchange) -> Iterator[str]:
         yield format_alternative(operation, ResourceType.CLUSTER, CLUSTER_NAME)
 
 
-def _find_unknown_topic_ids(exchange: _Exchange) -> Iterator[str]:
+def _find_unknown_topic_ids(exchange: _CheckedExchange) -> Iterator[str]:
     """Yield the actions on the empty name, for which brokers ask about a topic id without a topic.
     The response says that the id is unknown, whatever the decision.
     """
@@ -171,7 +171,7 @@ def _find_unknown_topic_ids(exchange: _Exchange) -> Iterator[str]:
         yield from map(action_text, filter(_is_on_nameless_topic, exchange.accesses))
 
 
-def _find_unused_auto_creation(exchange: _Exchange) -> Iterator[str]:
+def _find_unused_auto_creation(exchange: _CheckedExchange) -> Iterator[str]:
     """Yield CREATE of the topics in a Metadata response that exist, or cannot be described."""
     denied = {
         access.resource_name
@@ -183,7 +183,7 @@ def _find_unused_auto_creation(exchange: _Exchange) -> Iterator[str]:
             yield format_alternative(Operation.CREATE, ResourceType.TOPIC, name)
 
 
-def _find_topics_of_failed_group(exchange: _Exchange) -> Iterator[str]:
+def _find_topics_of_failed_group(exchange: _CheckedExchange) -> Iterator[str]:
     """Yield the actions on topics if the response has only the error of the group.
 
     Up to 4.1, a broker looks for the group of DeleteShareGroupOffsets only if a topic is allowed.
@@ -198,7 +198,7 @@ def _find_topics_of_failed_group(exchange: _Exchange) -> Iterator[str]:
                 yield action_text(access)
 
 
-def _find_all_without_elements(exchange: _Exchange) -> Iterator[str]:
+def _find_all_without_elements(exchange: _CheckedExchange) -> Iterator[str]:
     """Yield all actions if neither request nor response has an element, which a denial would
     fail.
     """
@@ -233,7 +233,7 @@ def _shows_in_each_element(access: Access, release: str) -> bool:
 @cache
 def _accesses_in_each_element(version: int, release: str) -> frozenset[tuple[int, int, int]]:
     """Return the accesses whose denial shows in each element of a response of this version."""
-    bound_by_row = all_requirements_bound_to_release(release)
+    bound_by_row = bound_requirements(release)
     return frozenset(
         (row.api, need.operation, need.resource_type)
         for row in _ON_EACH_ELEMENT
@@ -243,7 +243,7 @@ def _accesses_in_each_element(version: int, release: str) -> frozenset[tuple[int
     )
 
 
-class ShownList(msgspec.Struct, frozen=True):
+class FilteredList(msgspec.Struct, frozen=True):
     """The names in a list; `is_complete`: all that exist are, except those that were denied."""
 
     names: frozenset[str]
@@ -259,30 +259,30 @@ class ShownList(msgspec.Struct, frozen=True):
             return UNSHOWN if access.api_key in _PAGED_LISTS else POSSIBLE
         return LISTED if self.is_complete else UNSHOWN
 
-    def instead_of_cluster(self) -> list[str]:
+    def cluster_alternatives(self) -> list[str]:
         """Return the accesses that together show the same names as one to the cluster."""
         return sorted(
             format_alternative(Operation.DESCRIBE, ResourceType.GROUP, name) for name in self.names
         )
 
 
-def read_shown_list(
+def read_filtered_list(
     api_key: int, frame: bytes | None, response: Response | None, release: str
-) -> ShownList | None:
+) -> FilteredList | None:
     """Return the list in a response; None if the response cannot be read or has no such list."""
     requirement = _FILTERED_LISTS.get(ApiKey(api_key))
     request = None if requirement is None else _read_request_or_none(frame)
-    decoded = None if response is None else read_response_or_none(response)
+    decoded = None if response is None else decode_response_entry(response)
     if requirement is None or request is None or decoded is None:
         return None
-    bound = all_requirements_bound_to_release_by_id(release)[requirement]
-    return ShownList(
+    bound = bound_requirements_by_id(release)[requirement]
+    return FilteredList(
         frozenset(checked_names_in_response(bound, decoded)),
         is_complete_list(requirement, request, decoded),
     )
 
 
-def role_in_list(access: Access, shown: ShownList | None) -> str:
+def list_role(access: Access, shown: FilteredList | None) -> str:
     """Return the role of an access that decided what a list shows."""
     if access.api_key not in (*_FILTERED_LISTS, *_UNSHOWN_LISTS):
         return LISTED

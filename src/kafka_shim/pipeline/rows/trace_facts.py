@@ -44,7 +44,7 @@ class TraceFacts(msgspec.Struct, frozen=True):
     topic_names_by_id: dict[bytes, str] = {}
     existence: list[ExistenceRecord] = []
 
-    def selection_with_facts(self, selection: Selection) -> Selection:
+    def add_to_selection(self, selection: Selection) -> Selection:
         """Return the selection with these facts."""
         return msgspec.structs.replace(
             selection,

@@ -67,7 +67,7 @@ class KafkaTraceSource(DataSource):
         split_bytes = size_option(self.options, "splitBytes", SPLIT_BYTES)
         selection = selection_from_options(self.options)
         if self._needs_trace_facts():
-            selection = read_trace_facts(splits).selection_with_facts(selection)
+            selection = read_trace_facts(splits).add_to_selection(selection)
         return TraceReader(self._table(), splits, selection, schema.names, split_bytes)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name

@@ -48,7 +48,7 @@ def worker_started_late(error: BaseException) -> bool:
 def failure_line_with_advice(error: BaseException) -> str:
     """Return the reason and, if known, what to do."""
     text = _exception_text(error)
-    line = _reason(text) or type(error).__name__
+    line = _failure_reason(text) or type(error).__name__
     if _OWN.match(line):
         return _OWN.sub("", line)
     advice = advice_for_failure_text(text)
@@ -63,7 +63,7 @@ def failure_line_with_advice(error: BaseException) -> str:
     return f"Spark failed: {line}" + (f" ({advice})" if advice else "")
 
 
-def _reason(text: str) -> str:
+def _failure_reason(text: str) -> str:
     """Return the last line of what a worker printed before it ended, of the last traceback, or the
     first line.
     """

@@ -37,18 +37,18 @@ def run_stream(
     """
     taken: list[int] = []
 
-    def noting(rows: "DataFrame", number: int) -> None:
+    def process_numbered_batch(rows: "DataFrame", number: int) -> None:
         taken.append(number)
         process_batch(rows, number)
 
-    writer = frame.writeStream.foreachBatch(noting)
+    writer = frame.writeStream.foreachBatch(process_numbered_batch)
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", str(checkpoint))
     writer = writer.trigger(processingTime=every) if every else writer.trigger(availableNow=True)
-    with _collect_stop_signals() as stopped:
+    with _catch_stop_signals() as stopped:
         for attempts_left in reversed(range(_ATTEMPTS)):
             try:
-                _run(writer.start(), stopped)
+                _await_stream(writer.start(), stopped)
             except StreamingQueryException as error:
                 if attempts_left and not taken and worker_started_late(error):
                     continue
@@ -58,7 +58,7 @@ def run_stream(
             return
 
 
-def _run(query: "StreamingQuery", stopped: list[int]) -> None:
+def _await_stream(query: "StreamingQuery", stopped: list[int]) -> None:
     try:
         while not stopped and not query.awaitTermination(_WAIT_S):
             pass
@@ -75,7 +75,7 @@ def _wait_briefly_for_current_micro_batch(query: "StreamingQuery") -> None:
 
 
 @contextmanager
-def _collect_stop_signals() -> Iterator[list[int]]:
+def _catch_stop_signals() -> Iterator[list[int]]:
     """Yield a list to which SIGINT and SIGTERM are added; they have no other effect meanwhile."""
     found: list[int] = []
     if current_thread() is not main_thread():

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.interrupts import delay_interrupts, keep_interrupt_handler
-from kafka_shim.pipeline.package import write_package_zip
+from kafka_shim.pipeline.interrupts import delay_interrupts, restore_interrupt_handler
+from kafka_shim.pipeline.package import write_worker_packages
 from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
 from kafka_shim.pipeline.spark.failure_message import OLD_JAVA, advice_for_failure_text
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
@@ -55,7 +55,7 @@ def spark_session(
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
     builder = SparkSession.builder.appName(APP_NAME)
-    if not _is_configured_outside():
+    if not _is_externally_configured():
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the default is any `python3`
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
@@ -91,7 +91,7 @@ def connect_session(address: str) -> "SparkSession":
     session = SparkSession.builder.remote(address).getOrCreate()
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder, "kafka-shim.zip")
-        write_package_zip(archive)
+        write_worker_packages(archive)
         session.addArtifacts(str(archive), pyfile=True)
     return _prepare_session(session)
 
@@ -124,10 +124,10 @@ def _start_java_logging_errors(settings: dict[str, str], log: TemporarySparkLog)
                 reason = advice
             elif advice:
                 reason = f"{reason} ({advice})"
-            log.keep_failure(str(error))
+            log.append_failure(str(error))
             raise PipelineError(f"Spark did not start: {reason}; more in {log.path}") from error
     SparkContext._ensure_initialized(gateway=gateway)
-    with keep_interrupt_handler():  # PySpark's would call Java in the middle of a call
+    with restore_interrupt_handler():  # PySpark's would call Java in the middle of a call
         SparkContext.getOrCreate(SparkConf().setAll([*settings.items()]))
 
 
@@ -144,7 +144,7 @@ def end_java() -> None:
         process.kill()
 
 
-def _is_configured_outside() -> bool:
+def _is_externally_configured() -> bool:
     """Return whether spark-submit or the environment define where and how Spark runs."""
     return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
 

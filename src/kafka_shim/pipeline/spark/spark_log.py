@@ -24,7 +24,7 @@ class TemporarySparkLog:
             self.path = Path(file.name)
         self._is_kept = False
 
-    def keep_failure(self, text: str) -> None:
+    def append_failure(self, text: str) -> None:
         """Add the text of a failure, and keep the file."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")

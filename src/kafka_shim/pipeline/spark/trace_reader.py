@@ -65,7 +65,7 @@ class TraceReader(DataSourceReader):
             return
         selection = self._selection
         if partition.trace_facts is not None:
-            selection = partition.trace_facts.selection_with_facts(selection)
+            selection = partition.trace_facts.add_to_selection(selection)
         gc.disable()  # rows have no reference cycles, and there may be many
         try:
             yield from task_batches(self._table, partition.splits, selection, self._columns)

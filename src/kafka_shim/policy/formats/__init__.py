@@ -91,7 +91,7 @@ def parse_acls_with_lines(
     except AclTextError as error:
         if known != "yaml" or re.search(_YAML, text) or not error.message.startswith("not YAML:"):
             raise
-        other = import_module(f"{__name__}.other_files").describe_other_text(text)
+        other = import_module(f"{__name__}.other_files").describe_foreign_text(text)
         known_formats = f"not in a known format of ACLs ({', '.join(FORMATS)})"
         said = f"{known_formats}; {f'it looks like {other}' if other else error.message}"
         raise AclTextError(said, error.line) from error

@@ -82,11 +82,11 @@ def acls_by_resource_filter(
         )
     acls_by_filter: AclsByResourceFilter = {}
     if args.producer or args.consumer:
-        _add_acls_of_shorthands(args, acls_by_filter, tool)
+        _add_shorthand_acls(args, acls_by_filter, tool)
     else:
         operations = [_parse_operation_option(text) for text in args.operation] or [Operation.ALL]
         for resource in resource_filters_of_options(args):
-            acls_by_filter[resource] = _acls_of_options(args, resource, operations)
+            acls_by_filter[resource] = _make_acls(args, resource, operations)
         _check_operations_are_supported(acls_by_filter, operations)
     if not acls_by_filter:
         raise AclTextError(NO_RESOURCE)
@@ -103,7 +103,7 @@ def listed_resource_filters(args: argparse.Namespace) -> list[AclFilter]:
     )
 
 
-def _add_acls_of_shorthands(
+def _add_shorthand_acls(
     args: argparse.Namespace, acls_by_filter: AclsByResourceFilter, tool: AclToolOutput
 ) -> None:
     """Add the ACLs of the shorthands --producer and --consumer."""
@@ -121,7 +121,7 @@ def _add_acls_of_shorthands(
         roles.append((_cluster_filter(), (Operation.IDEMPOTENT_WRITE,)))
     for resource, operations in roles:
         acls = acls_by_filter.setdefault(resource, [])
-        acls += [acl for acl in _acls_of_options(args, resource, operations) if acl not in acls]
+        acls += [acl for acl in _make_acls(args, resource, operations) if acl not in acls]
 
 
 def _producer_operations(
@@ -132,7 +132,7 @@ def _producer_operations(
     return [(topic, PRODUCER), (_cluster_filter(), (Operation.CREATE,))]
 
 
-def _acls_of_options(
+def _make_acls(
     args: argparse.Namespace, resource: AclFilter, operations: Iterable[Operation]
 ) -> list[Acl]:
     """Return an ACL for each principal, each of its hosts, and each operation."""

@@ -55,11 +55,11 @@ def parse_acls(text: str) -> list[AclWithLine]:
     mistakes = ErrorCollector()
     try:
         columns = ["KafkaPrincipal" if name == "Principal" else name for name in next(rows)]
-        acl_of_row = _reader_of_rows(columns)
+        parse_row = _make_row_parser(columns)
         for row in rows:
             try:  # once for each of many lines, so without a context manager
                 if row:
-                    acls.append((acl_of_row(row), rows.line_num))
+                    acls.append((parse_row(row), rows.line_num))
             except AclTextError as error:
                 mistakes.add_error(error, rows.line_num)
     except csv.Error as error:
@@ -94,7 +94,7 @@ def format_acls(acls: Iterable[Acl]) -> str:
     return table.getvalue()
 
 
-def _reader_of_rows(columns: list[str]) -> Callable[[list[str]], Acl]:
+def _make_row_parser(columns: list[str]) -> Callable[[list[str]], Acl]:
     """Return a function from the fields of a row to its ACL. Raise AclTextError for wrong columns.
 
     The function raises AclTextError, too.
@@ -108,9 +108,9 @@ def _reader_of_rows(columns: list[str]) -> Callable[[list[str]], Acl]:
     places.setdefault("PatternType", len(columns))
     texts = itemgetter(*(places[name] for name in _COLUMNS_OF_TEXTS))
 
-    def acl_of_row(row: list[str]) -> Acl:
+    def parse_row(row: list[str]) -> Acl:
         if len(row) != len(columns):
             raise AclTextError("the line must have as many fields as the first line")
         return parse_acl_texts(texts([*row, "LITERAL"]))
 
-    return acl_of_row
+    return parse_row

@@ -42,7 +42,7 @@ def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
     """
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
-    depth, position = _nesting_depth_bound(text)
+    depth, position = _max_nesting_depth(text)
     if depth > DEPTH_MAX:  # the C parser would crash the process
         line = text.count("\n", 0, position) + 1
         raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep", line)
@@ -54,17 +54,17 @@ def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
             load_json_with_lines(text)  # raises an error with a better text
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 0
-        problem = _yaml_problem_without_value(
+        problem = _redact_yaml_problem(
             getattr(error, "problem", None) or " ".join(str(error).split())
         )
-        raise AclTextError(f"not YAML: {_yaml_problem_without_value(problem)}", line) from error
+        raise AclTextError(f"not YAML: {_redact_yaml_problem(problem)}", line) from error
     except AclTextError:
         raise
     except (ValueError, TypeError, RecursionError) as error:  # too deep nesting
         raise AclTextError(f"not YAML: {error}") from error
 
 
-def _yaml_problem_without_value(problem: str) -> str:
+def _redact_yaml_problem(problem: str) -> str:
     """Return the parser's problem without the value, which may be a password."""
     if problem.startswith("found undefined alias"):
         return "undefined alias; a value that begins with `*` needs quotes"
@@ -111,7 +111,7 @@ def _line_of_largest_part(node: Any) -> int:
     return int(largest.start_mark.line) + 1
 
 
-def _nesting_depth_bound(text: str) -> tuple[int, int]:
+def _max_nesting_depth(text: str) -> tuple[int, int]:
     """Return an upper bound of the nesting of brackets, and of blocks by indents and marks, with
     the position that is nested so deep.
     """

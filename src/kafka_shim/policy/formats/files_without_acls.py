@@ -9,12 +9,12 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import jikkou
 from kafka_shim.policy.formats.documents import kubernetes_resources, load_documents
 from kafka_shim.policy.formats.hcl import (
-    check_other_block,
     is_acl_resource_type,
     is_single_local_module,
     module_source,
+    reject_acl_block,
 )
-from kafka_shim.policy.formats.hcl_blocks import literal_count_or_none, parse_blocks
+from kafka_shim.policy.formats.hcl_blocks import block_count_or_none, parse_blocks
 from kafka_shim.policy.formats.resource_markers import is_marked_for_deletion
 from kafka_shim.policy.formats.signs_of_acls import describe_sign_of_acls, mentions_acls
 
@@ -30,7 +30,7 @@ _PROSE = re.compile(r"principal|permission|ACLs for|kafka-acls|\bUser:", re.IGNO
 _TABLE = re.compile(r"principal|permission|operation|acl", re.IGNORECASE)
 
 
-def describe_other_file(text: str, file_name: str) -> str | None:
+def describe_foreign_file(text: str, file_name: str) -> str | None:
     """Return what the file is, in words; None if it may contain ACLs."""
     read = _BY_SUFFIX.get(PurePath(file_name).suffix)
     return None if read is None else read(text)
@@ -63,12 +63,12 @@ def reject_local_modules(text: str) -> None:
         raise AclTextError(errors[0].message, errors[0].line, errors[1:])
 
 
-def _describe_other_terraform(text: str) -> str | None:
+def _describe_foreign_terraform(text: str) -> str | None:
     kinds: dict[str, None] = {}
     try:
         for block in parse_blocks(text):
-            if literal_count_or_none(block) != 0:
-                check_other_block(block)
+            if block_count_or_none(block) != 0:
+                reject_acl_block(block)
             kinds[(block.labels or ("",))[0] if block.keyword == "resource" else block.keyword] = (
                 None
             )
@@ -91,7 +91,7 @@ def resources_without_acls(text: str, format_name: str) -> list[str]:
         unmade = [
             f"{' '.join((block.keyword, *block.labels))} (made 0 times)"
             for block in blocks
-            if literal_count_or_none(block) == 0
+            if block_count_or_none(block) == 0
         ]
         others = dict.fromkeys(kind for kind in kinds if not is_acl_resource_type(kind))
         return [*others, *unmade]
@@ -105,7 +105,7 @@ def _reason_without_acls(resource: Mapping[str, Any], kinds: Sequence[str]) -> s
     return " (marked for deletion)" if is_marked_for_deletion(resource) else None
 
 
-def _describe_other_document(text: str) -> str | None:
+def _describe_foreign_document(text: str) -> str | None:
     """Return what a YAML or JSON file is; None if it may contain ACLs."""
     if _SURELY.search(text) and not re.search(r"^[\"']?expect\b", text, re.MULTILINE):
         return None
@@ -119,11 +119,11 @@ def _describe_other_document(text: str) -> str | None:
     if not others and "expect" in first and _EXPECTATIONS.issuperset(first):
         return "expectations"
     if not others and ("terraform_version" in first or "resource" in first):
-        return _describe_other_terraform_json(text, first)
-    return _describe_other_kinds(documents)
+        return _describe_foreign_terraform_json(text, first)
+    return _describe_foreign_kinds(documents)
 
 
-def _describe_other_kinds(
+def _describe_foreign_kinds(
     documents: Sequence[Mapping[str, Any]],
 ) -> str | None:
     if any(describe_sign_of_acls(document) is not None for document in documents):
@@ -132,7 +132,7 @@ def _describe_other_kinds(
     return ", ".join(filter(None, kinds)) or "nothing about ACLs"
 
 
-def _describe_other_terraform_json(text: str, content: Mapping[str, Any]) -> str | None:
+def _describe_foreign_terraform_json(text: str, content: Mapping[str, Any]) -> str | None:
     """Return what a Terraform JSON file is: a state without ACLs, or other resources."""
     types = re.findall(r'"type":\s*"(\w+)"', text)
     types += list(content.get("resource") or ())
@@ -141,29 +141,29 @@ def _describe_other_terraform_json(text: str, content: Mapping[str, Any]) -> str
     return "no resources of ACLs"
 
 
-def _other_text_describer(sign: re.Pattern[str], description: str) -> Callable[[str], str | None]:
+def _make_text_describer(sign: re.Pattern[str], description: str) -> Callable[[str], str | None]:
     def read(text: str) -> str | None:
         return None if sign.search(text) or mentions_acls(text) or not text.strip() else description
 
     return read
 
 
-def _describe_other_table(text: str) -> str | None:
+def _describe_foreign_table(text: str) -> str | None:
     """Return what a table is, by the column names in its first line."""
-    return _other_text_describer(_TABLE, "other columns")(text.partition("\n")[0])
+    return _make_text_describer(_TABLE, "other columns")(text.partition("\n")[0])
 
 
-def _describe_other_script(text: str) -> str | None:
+def _describe_foreign_script(text: str) -> str | None:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return None if _SHELL.search("\n".join(lines)) else "no kafka-acls command"
 
 
 _BY_SUFFIX: Mapping[str, Callable[[str], str | None]] = {
-    ".tf": _describe_other_terraform,
-    ".yaml": _describe_other_document,
-    ".yml": _describe_other_document,
-    ".json": _describe_other_document,
-    ".csv": _describe_other_table,
-    ".sh": _describe_other_script,
-    ".txt": _other_text_describer(_PROSE, "no list of ACLs"),
+    ".tf": _describe_foreign_terraform,
+    ".yaml": _describe_foreign_document,
+    ".yml": _describe_foreign_document,
+    ".json": _describe_foreign_document,
+    ".csv": _describe_foreign_table,
+    ".sh": _describe_foreign_script,
+    ".txt": _make_text_describer(_PROSE, "no list of ACLs"),
 }

@@ -22,8 +22,8 @@ from kafka_shim.policy.formats.fields import (
 from kafka_shim.policy.formats.hcl_blocks import (
     Block,
     Token,
+    block_count_or_none,
     closing_bracket_position,
-    literal_count_or_none,
     parse_blocks,
     quote,
     unquote,
@@ -71,7 +71,7 @@ def parse_acl_resources(
     """
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
-    for name, attributes, line in parse_resources_collecting_errors(
+    for name, attributes, line in parse_resources(
         text, resource_type, (*keys, *other_attributes), mistakes
     ):
         with mistakes.collect_errors(line):
@@ -97,12 +97,12 @@ def format_acl_resources(
         attributes = attributes_of(acl)
         if acl.operation > Operation.IDEMPOTENT_WRITE:
             raise AclTextError(f"{resource_type} has no operation {camel_case(acl.operation)}")
-        name = terraform_resource_name_for_acl(acl)
+        name = terraform_resource_name(acl)
         blocks.append(_format_resource_block(resource_type, name, attributes))
     return "\n".join(blocks)
 
 
-def parse_resources_collecting_errors(
+def parse_resources(
     hcl_or_json: str, resource_type: str, known_attributes: Iterable[str], errors: ErrorCollector
 ) -> Iterator[TerraformResource]:
     """Yield all resources of a type.
@@ -117,17 +117,17 @@ def parse_resources_collecting_errors(
     with errors.collect_errors():
         for block in parse_blocks(hcl_or_json):
             with errors.collect_errors(block.line):
-                if literal_count_or_none(block) == 0:
+                if block_count_or_none(block) == 0:
                     continue
                 if block.keyword == "resource" and block.labels[:1] == (resource_type,):
                     name = block.labels[1] if len(block.labels) > 1 else "?"
                     attributes = _attributes_of_block(block, name, known_attributes, errors)
                     yield TerraformResource(name, attributes, block.line)
                 else:
-                    check_other_block(block)
+                    reject_acl_block(block)
 
 
-def check_other_block(block: Block) -> None:
+def reject_acl_block(block: Block) -> None:
     """Raise AclTextError for a block that may be about ACLs but is not supported."""
     name = " ".join((block.keyword, *block.labels))
     if block.keyword == "module" and not is_single_local_module(block):
@@ -157,7 +157,7 @@ def is_acl_resource_type(resource_type: str) -> bool:
 def is_single_local_module(block: Block) -> bool:
     """Return whether a module is a folder beside the file that is used once."""
     is_local = module_source(block).startswith(("./", "../"))
-    return is_local and literal_count_or_none(block) == 1
+    return is_local and block_count_or_none(block) == 1
 
 
 def module_source(block: Block) -> str:
@@ -190,7 +190,7 @@ def _format_resource_block(resource_type: str, name: str, attributes: Mapping[st
     return f'resource "{resource_type}" "{name}" {{\n{"".join(lines)}}}\n'
 
 
-def terraform_resource_name_for_acl(acl: Acl) -> str:
+def terraform_resource_name(acl: Acl) -> str:
     """Return a name for an ACL's resource that depends only on the ACL, so that it does not change.
 
     Examples are `allow_alice_read_topic_orders`, `topics_orders-` for a prefix, and `every-topic`
@@ -259,17 +259,17 @@ def _attributes_of_block(
             attributes.lines[key] = tokens[at].line
             with mistakes.collect_errors(tokens[at].line):
                 check_keys_are_known([key], (*known, *_META), f"resource {resource_name}")
-                if key in ("count", "for_each") and literal_count_or_none(block) is None:
+                if key in ("count", "for_each") and block_count_or_none(block) is None:
                     raise AclTextError(
                         f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
                     )
-            attributes[key] = _whole_text_value(tokens, at + 2)
+            attributes[key] = _text_value_or_none(tokens, at + 2)
             at += 1
         at += 1
     return attributes
 
 
-def _whole_text_value(tokens: Sequence[Token], position: int) -> str | None:
+def _text_value_or_none(tokens: Sequence[Token], position: int) -> str | None:
     """Return the text that begins here if it is the whole value, else None."""
     if position >= len(tokens) or tokens[position].kind != "text":
         return None

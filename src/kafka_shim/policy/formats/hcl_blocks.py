@@ -83,7 +83,7 @@ def closing_bracket_position(tokens: Sequence[Token], opening: int) -> int:
     return len(tokens)
 
 
-def literal_count_or_none(block: Block) -> int | None:
+def block_count_or_none(block: Block) -> int | None:
     """Return how often a block is made, by `count` or `for_each`; None if that is an expression."""
     tokens, at = block.body, 0
     while at < len(tokens):

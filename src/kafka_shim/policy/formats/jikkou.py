@@ -27,7 +27,7 @@ from kafka_shim.policy.formats.resource_markers import (
     is_marked_for_deletion,
     reject_paused_resource,
 )
-from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds_rejecting_other_acls
+from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds
 from kafka_shim.policy.formats.values_with_lines import (
     line_of_mapping,
     lines_of_items,
@@ -45,9 +45,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     roles: dict[str, list[Any]] = {}
     principals: list[tuple[str, Mapping[str, Any]]] = []
     mistakes = ErrorCollector()
-    for resource in resources_of_kinds_rejecting_other_acls(
-        kubernetes_resources(text), (AUTHORIZATION, ROLE)
-    ):
+    for resource in resources_of_kinds(kubernetes_resources(text), (AUTHORIZATION, ROLE)):
         if is_marked_for_deletion(resource):
             continue
         with mistakes.collect_errors(line_of_mapping(resource)):
@@ -93,7 +91,7 @@ def _parse_acls_of_principal(
 def format_acls(acls: Iterable[Acl]) -> str:
     principals = groupby(sorted(acls, key=_rule_sort_key), key=lambda acl: acl.principal)
     return dump_yaml_documents(
-        authorization_resource(name, list(entries)) for name, entries in principals
+        make_authorization_resource(name, list(entries)) for name, entries in principals
     )
 
 
@@ -144,7 +142,7 @@ def _rule_sort_key(acl: Acl) -> tuple[object, ...]:
     )
 
 
-def authorization_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def make_authorization_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
     """Return the authorization of a principal; without ACLs, one that is marked for deletion."""
     metadata: dict[str, Any] = {"name": principal}
     if not acls:

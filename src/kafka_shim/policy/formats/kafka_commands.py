@@ -22,7 +22,7 @@ from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.policy.formats.script_commands import find_acl_commands
 from kafka_shim.policy.formats.shell_words import MARK, quoted_word
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
-from kafka_shim.text.option_parser import SuggestingArgumentParser, text_of_parser_error
+from kafka_shim.text.option_parser import SuggestingArgumentParser, rewrite_parser_error
 
 _RESOURCE_OPTIONS = {
     ResourceType.TOPIC: "--topic",
@@ -50,13 +50,13 @@ def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs that the commands add. Raise AclTextError for a command that is about ACLs,
     and whose effect is unknown.
     """
-    acls, errors = parse_readable_commands(text)
+    acls, errors = parse_known_commands(text)
     if errors:
         raise AclTextError(errors[0].message, errors[0].line, errors[1:])
     return acls
 
 
-def parse_readable_commands(text: str) -> tuple[list[AclWithLine], list[AclTextError]]:
+def parse_known_commands(text: str) -> tuple[list[AclWithLine], list[AclTextError]]:
     """Return the ACLs that the commands add, and an error for each command about ACLs whose effect
     is unknown.
     """
@@ -141,7 +141,7 @@ class _CommandParser(SuggestingArgumentParser):
     """Raises an error about the text instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        raise AclTextError(text_of_parser_error(message))
+        raise AclTextError(rewrite_parser_error(message))
 
 
 def _create_command_parser() -> _CommandParser:

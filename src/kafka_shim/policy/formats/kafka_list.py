@@ -79,19 +79,19 @@ def ends_with_heading(text: str) -> bool:
 
 
 def _parse_entry_line(line: str, pattern: _PatternTexts | None) -> Acl:
-    texts = _texts_of_entry(line)
+    texts = _split_entry(line)
     if texts is None or pattern is None:
         raise AclTextError(f"not a line that kafka-acls --list prints: `{line}`")
     principal, host, operation_text, permission_text = texts
     type_text, name, pattern_text = pattern
-    resource_type, pattern_type, operation, permission = _parse_words(
+    resource_type, pattern_type, operation, permission = _parse_enums(
         type_text, pattern_text, operation_text, permission_text
     )
     return Acl(resource_type, name, pattern_type, principal, host, operation, permission)
 
 
 @lru_cache(maxsize=1 << 12)
-def _parse_words(
+def _parse_enums(
     resource_type: str, pattern_type: str, operation: str, permission: str
 ) -> tuple[ResourceType, PatternType, Operation, Permission]:
     return (
@@ -103,7 +103,7 @@ def _parse_words(
 
 
 @lru_cache(maxsize=1 << 14)  # most principals have the same access to many resources
-def _texts_of_entry(line: str) -> tuple[str, str, str, str] | None:
+def _split_entry(line: str) -> tuple[str, str, str, str] | None:
     """Return principal, host, operation and permission; None if the line is not an entry."""
     entry = _ENTRY.fullmatch(line) or _OLD_ENTRY.fullmatch(line)
     if entry is None:

@@ -49,7 +49,7 @@ def _is_compose_file(content: Mapping[Any, Any]) -> bool:
     return any(isinstance(member, Mapping) and _COMPOSE_KEYS & set(member) for member in members)
 
 
-def describe_node_without_path(content: Mapping[Any, Any]) -> str | None:
+def describe_pathless_node(content: Mapping[Any, Any]) -> str | None:
     """Return what is missing if a document is a ZooKeeper node of ACLs without its path."""
     acls = content.get("acls")
     entries = acls if isinstance(acls, list) and acls else [{}]
@@ -63,7 +63,7 @@ def describe_node_without_path(content: Mapping[Any, Any]) -> str | None:
     return None
 
 
-def describe_other_text(text: str) -> str | None:
+def describe_foreign_text(text: str) -> str | None:
     """Return what a text is, if it is known to be no ACL file."""
     return next((name for name, sign in _TEXTS.items() if re.search(sign, text)), None)
 

@@ -49,14 +49,14 @@ def parse_plain_rules(text: str) -> list[AclWithLine] | None:
         if match is None or match[1] != (match[1] if indent is None else indent):
             return None
         indent = match[1]
-        rule = _acls_of_plain_rule(line, match.start(2), match.end(2))
+        rule = _parse_plain_rule(line, match.start(2), match.end(2))
         if rule is None:
             return None
         acls += [(acl, number) for acl in rule]
     return acls or None
 
 
-def _acls_of_plain_rule(line: str, start: int, end: int) -> list[Acl] | None:
+def _parse_plain_rule(line: str, start: int, end: int) -> list[Acl] | None:
     """Return the ACLs of the pairs in braces; None for what the YAML parser has to judge."""
     fields: dict[str, list[str]] = {}
     while start < end:
@@ -65,7 +65,7 @@ def _acls_of_plain_rule(line: str, start: int, end: int) -> list[Acl] | None:
             return None
         value = match[2]
         fields[match[1]] = (
-            [_text(value)] if value is not None else list(map(_text, _ITEM.findall(match[3])))
+            [_unquote(value)] if value is not None else list(map(_unquote, _ITEM.findall(match[3])))
         )
         start = match.end()
     resources = [key for key in fields if key in _RESOURCES]
@@ -78,7 +78,9 @@ def _acls_of_plain_rule(line: str, start: int, end: int) -> list[Acl] | None:
     if pattern is None:
         return None
     operations = [
-        (_PERMISSIONS[key], _operation(text)) for key in permissions for text in fields[key]
+        (_PERMISSIONS[key], _parse_operation_or_none(text))
+        for key in permissions
+        for text in fields[key]
     ]
     kind = _RESOURCES[resources[0]]
     return (
@@ -107,12 +109,12 @@ def _plain_pattern_type(values: list[str] | None, names: list[str]) -> PatternTy
         return None
 
 
-def _text(value: str) -> str:
+def _unquote(value: str) -> str:
     return value[1:-1] if value[0] in "'\"" else value
 
 
 @lru_cache(256)
-def _operation(text: str) -> Operation | None:
+def _parse_operation_or_none(text: str) -> Operation | None:
     try:
         return parse_operation(text)
     except AclTextError:

@@ -74,9 +74,11 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
     before: ShellCommand | None = None
     for command in split_shell_commands(text, line):
         command.construct = command.construct or construct
-        if MARK in text and list(map(_without_marks, command.words)) == [_without_marks(text)]:
+        if MARK in text and list(map(_remove_marks, command.words)) == [_remove_marks(text)]:
             if _MENTION.search(text):
-                yield _unread(command, "kafka-acls is in an expansion, which is not evaluated")
+                yield _unknown_command(
+                    command, "kafka-acls is in an expansion, which is not evaluated"
+                )
             continue  # it would be split again and again
         if before is not None and before.is_piped and _shell_position(command.words) is not None:
             yield from _find_in_piped_text(before)
@@ -87,12 +89,12 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
 def _find_in_piped_text(command: ShellCommand) -> Iterator[AclCommand]:
     """Yield the commands that a shell reads from the command before it."""
     if command.words[0] == "cat" and command.inputs:
-        yield from _find_in_inputs(command)
+        yield from _find_in_here_documents(command)
     elif command.words[0] in _PRINTING and _MENTION.search(" ".join(command.words)):
-        yield _unread(command, "the text for a shell is not evaluated")
+        yield _unknown_command(command, "the text for a shell is not evaluated")
 
 
-def _find_in_inputs(command: ShellCommand) -> Iterator[AclCommand]:
+def _find_in_here_documents(command: ShellCommand) -> Iterator[AclCommand]:
     for document in command.inputs:
         yield from _find_in_script(document.text, document.line, command.construct)
 
@@ -101,11 +103,13 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
     words = command.words
     shell = _shell_position(words)
     if shell is not None or words[0] in _EVALUATING:
-        yield from _find_in_inputs(command)
+        yield from _find_in_here_documents(command)
     elif words[0] != "cat" or not command.is_piped:
         for document in command.inputs:
             if _MENTION.search(document.text):
-                yield _unread(command, "a here-document that no shell in this command runs")
+                yield _unknown_command(
+                    command, "a here-document that no shell in this command runs"
+                )
     if words[0] in _PRINTING:
         return
     tool = next((at for at, word in enumerate(words) if _TOOL.fullmatch(word)), None)
@@ -114,20 +118,26 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
         line = command.line + " ".join(words[:script]).count("\n")
         yield from _find_in_script(words[script], line, command.construct)
     elif tool is not None and words[tool + 1 :]:
-        yield _command_of_tool(command, words[tool + 1 :], tool)
+        yield _make_command(command, words[tool + 1 :], tool)
     elif tool is None and any(map(_MENTION.search, words)):
-        yield _unread(command, "kafka-acls is in a text or a variable, which is not evaluated")
+        yield _unknown_command(
+            command, "kafka-acls is in a text or a variable, which is not evaluated"
+        )
     elif tool is None and _may_change_acls(words):
-        yield _unread(command, "it may change ACLs, and is not a kafka-acls command")
+        yield _unknown_command(command, "it may change ACLs, and is not a kafka-acls command")
 
 
-def _command_of_tool(command: ShellCommand, options: Sequence[str], tool: int) -> AclCommand:
+def _make_command(command: ShellCommand, options: Sequence[str], tool: int) -> AclCommand:
     if command.construct:
-        return _unread(command, f"whether and how often it runs depends on the {command.construct}")
+        return _unknown_command(
+            command, f"whether and how often it runs depends on the {command.construct}"
+        )
     if command.is_conditional:
-        return _unread(command, "it runs only if the command before it fails, or a test holds")
+        return _unknown_command(
+            command, "it runs only if the command before it fails, or a test holds"
+        )
     if "xargs" in command.words[:tool]:
-        return _unread(command, "the words that xargs adds are not evaluated")
+        return _unknown_command(command, "the words that xargs adds are not evaluated")
     return AclCommand(command.line, options)
 
 
@@ -141,14 +151,14 @@ def _may_change_acls(words: Sequence[str]) -> bool:
     return is_tool or any(map(_ABOUT_ACLS.search, [words[0], *names]))
 
 
-def _unread(command: ShellCommand, reason: str) -> AclCommand:
+def _unknown_command(command: ShellCommand, reason: str) -> AclCommand:
     said = " ".join(command.words).replace(MARK, "")
     said = said if len(said) <= 80 else f"{said[:77]}..."
     error = AclTextError(f"not read: `{said}`: {reason}", command.line)
     return AclCommand(command.line, (), error)
 
 
-def _without_marks(text: str) -> str:
+def _remove_marks(text: str) -> str:
     return text.replace(MARK, "")
 
 
@@ -195,31 +205,31 @@ def _find_in_value(value: Any, source: Sequence[str], construct: str) -> Iterato
     """Yield the commands in the strings of a YAML value."""
     if isinstance(value, list):
         for item, line in zip(value, getattr(value, "lines", ()), strict=False):
-            yield from _find_in_item(item, line, source, construct)
+            yield from _find_in_list_item(item, line, source, construct)
     elif isinstance(value, Mapping):
         deciding = [str(key) for key in value if _DECIDING_KEYS.fullmatch(str(key))]
         if deciding:
             line = line_of_key(value, deciding[0])
             construct = f"`{deciding[0]}` of line {line}"
-        for key, item in _with_joined_arguments(value).items():
+        for key, item in _join_arguments(value).items():
             if not (isinstance(item, str) and key in _TEXT_KEYS):
                 line = line_of_key(value, str(key))
-                yield from _find_in_item(item, line, source, construct)
+                yield from _find_in_list_item(item, line, source, construct)
 
 
-def _find_in_item(
+def _find_in_list_item(
     item: Any, line: int, source: Sequence[str], construct: str
 ) -> Iterator[AclCommand]:
     if isinstance(item, str):
         yield from _find_in_string(item, line, source, construct)
     elif isinstance(item, list) and _is_command_line(item):
-        words = [_with_marked_templates(str(word)) for word in item]
+        words = [_mark_templates(str(word)) for word in item]
         yield from _find_in_command(ShellCommand(line, words, [], construct))
     else:
         yield from _find_in_value(item, source, construct)
 
 
-def _with_joined_arguments(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def _join_arguments(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Return a Kubernetes container or Compose service with its command and arguments as one."""
     for first, second in (("command", "args"), ("entrypoint", "command")):
         words, arguments = value.get(first), value.get(second)
@@ -246,5 +256,5 @@ def _find_in_string(
         yield from _find_in_script(text, line + bool(is_block), construct)
 
 
-def _with_marked_templates(word: str) -> str:
+def _mark_templates(word: str) -> str:
     return re.sub(r"\$\{|\$\(|\$\w|\{\{", lambda match: MARK + match[0], word)

@@ -71,7 +71,7 @@ class _Token(msgspec.Struct):
     input: HereDocument | None = None
 
 
-class _Construct(msgspec.Struct):
+class _CompoundCommand(msgspec.Struct):
     """A compound command; `decides`: its present part may run never, or several times."""
 
     kind: str
@@ -91,7 +91,7 @@ class _CommandSplitter:
     """The compound commands and the words at a place in a script."""
 
     def __init__(self) -> None:
-        self._constructs: list[_Construct] = []
+        self._constructs: list[_CompoundCommand] = []
         self._words: list[str] = []
         self._inputs: list[HereDocument] = []
         self._line = 0
@@ -105,11 +105,11 @@ class _CommandSplitter:
             elif token.kind == "script":
                 for command in split_shell_commands(token.text, token.line):
                     yield msgspec.structs.replace(
-                        command, construct=command.construct or self._deciding_construct()
+                        command, construct=command.construct or self._conditional_construct()
                     )
             elif token.input is not None:
                 self._inputs.append(token.input)
-            elif not self._is_in("array"):
+            elif not self._is_inside("array"):
                 self._process_word(token)
         yield from self._finish_command("")
 
@@ -118,7 +118,7 @@ class _CommandSplitter:
             self._line = token.line
             if not token.is_quoted and not self._is_header and self._process_reserved_word(token):
                 return
-        if self._is_header and token.text == "in" and self._is_in("case"):
+        if self._is_header and token.text == "in" and self._is_inside("case"):
             self._is_header = False
             self._words = []
         elif self._function == "?":
@@ -130,7 +130,7 @@ class _CommandSplitter:
         """Process a word that a shell reserves in the place of a command; return whether it is."""
         word = token.text
         if word in (*_LOOPS, "if", "case"):
-            self._constructs.append(_Construct(word, token.line, word == "case"))
+            self._constructs.append(_CompoundCommand(word, token.line, word == "case"))
             self._is_header = word in ("for", "select", "case")
         elif word in ("then", "else", "elif", "do"):
             if self._constructs:
@@ -141,7 +141,7 @@ class _CommandSplitter:
         elif word == "{":
             kind = "function" if self._function else "{"
             decides = bool(self._function) or self._is_conditional
-            self._constructs.append(_Construct(kind, token.line, decides))
+            self._constructs.append(_CompoundCommand(kind, token.line, decides))
             self._function = ""
         elif word == "function":
             self._function = "?"
@@ -150,28 +150,28 @@ class _CommandSplitter:
         return True
 
     def _process_operator(self, token: _Token) -> Iterator[ShellCommand]:
-        if self._is_in("array"):
+        if self._is_inside("array"):
             if token.text == ")":
                 self._constructs.pop()
         elif token.text == "(":
             yield from self._process_opening_bracket(token)
-        elif token.text == ")" and self._is_in("case"):
+        elif token.text == ")" and self._is_inside("case"):
             self._words = []  # a pattern
         else:
             yield from self._finish_command(token.text)
-            if token.text == ")" and self._is_in("(", "function"):
+            if token.text == ")" and self._is_inside("(", "function"):
                 self._constructs.pop()
 
     def _process_opening_bracket(self, token: _Token) -> Iterator[ShellCommand]:
         if self._words and self._words[-1].endswith("="):
-            self._constructs.append(_Construct("array", token.line))
+            self._constructs.append(_CompoundCommand("array", token.line))
         elif len(self._words) == 1:
             self._function, self._words = self._words[0], []
-            self._constructs.append(_Construct("(", token.line))
+            self._constructs.append(_CompoundCommand("(", token.line))
         else:
             decides = bool(self._function) or self._is_conditional
             yield from self._finish_command(token.text)
-            self._constructs.append(_Construct("(", token.line, decides))
+            self._constructs.append(_CompoundCommand("(", token.line, decides))
 
     def _finish_command(self, operator: str) -> Iterator[ShellCommand]:
         words, inputs = self._words, self._inputs
@@ -182,7 +182,7 @@ class _CommandSplitter:
                 self._line,
                 words,
                 inputs,
-                self._deciding_construct(),
+                self._conditional_construct(),
                 is_piped=operator in ("|", "|&"),
                 is_conditional=self._is_conditional,
             )
@@ -191,10 +191,10 @@ class _CommandSplitter:
         is_test = self._is_conditional or (words[:1] and words[0] in _TESTS)
         self._is_conditional = operator == "||" or (operator == "&&" and bool(is_test))
 
-    def _is_in(self, *kinds: str) -> bool:
+    def _is_inside(self, *kinds: str) -> bool:
         return bool(self._constructs) and self._constructs[-1].kind in kinds
 
-    def _deciding_construct(self) -> str:
+    def _conditional_construct(self) -> str:
         deciding = [construct for construct in self._constructs if construct.decides]
         if not deciding:
             return ""
@@ -228,7 +228,7 @@ class _Tokenizer:
                 yield _Token("operator", operator[0], line)
             else:
                 word = self._take_word()
-                yield from self._taken_scripts()
+                yield from self._take_scripts()
                 yield word
 
     def _tokens_of_redirection(self, sign: str, line: int) -> Iterator[_Token]:
@@ -237,7 +237,7 @@ class _Tokenizer:
         if self._at == len(self._text):
             raise AclTextError(_INCOMPLETE, line)
         target = self._take_word()
-        yield from self._taken_scripts()
+        yield from self._take_scripts()
         if sign == "<<<":
             document = HereDocument(target.text, line)
             yield _Token("input", "", line, input=document)
@@ -262,7 +262,7 @@ class _Tokenizer:
             document.text = "".join(lines)
         self._awaited = []
 
-    def _taken_scripts(self) -> Iterator[_Token]:
+    def _take_scripts(self) -> Iterator[_Token]:
         scripts, self._scripts = self._scripts, []
         yield from scripts
 
@@ -309,7 +309,7 @@ class _Tokenizer:
                 parts.append(self._take_expansion())
             else:
                 expanded = self._take(_EXPANDED) if character == "{" else None
-                parts.append(character if expanded is None else _marked_template(expanded[0]))
+                parts.append(character if expanded is None else _mark_template(expanded[0]))
                 self._advance(self._at + (expanded is None))
         raise AclTextError(_INCOMPLETE, line)
 
@@ -409,10 +409,10 @@ def quoted_word(text: str) -> str:
     """Return a word of a shell with this text, without characters that control a terminal."""
     if text.isprintable():
         return shlex.quote(text)
-    return f"$'{''.join(map(_ansi_c_escaped, text))}'"
+    return f"$'{''.join(map(_escape_ansi_c, text))}'"
 
 
-def _ansi_c_escaped(character: str) -> str:
+def _escape_ansi_c(character: str) -> str:
     if character in "\\'":
         return f"\\{character}"
     if character.isprintable():
@@ -421,6 +421,6 @@ def _ansi_c_escaped(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x80 else f"\\U{code:08x}"
 
 
-def _marked_template(text: str) -> str:
+def _mark_template(text: str) -> str:
     """Return a template with a mark; a shell keeps other braces in quotes."""
     return MARK + text if text.startswith(("{{", "{%")) else text

@@ -32,7 +32,7 @@ def mentions_acls(text: str) -> bool:
     return _WORDS.search(text) is not None
 
 
-def resources_of_kinds_rejecting_other_acls(
+def resources_of_kinds(
     resources: list[Mapping[str, Any]], kinds: tuple[str, ...]
 ) -> list[Mapping[str, Any]]:
     """Return the resources of these kinds. Raise AclTextError for another one that may contain
@@ -70,13 +70,13 @@ def describe_sign_of_acls(document: Any) -> str | None:
     """Return in words what in a YAML or JSON document may be about ACLs; None for nothing."""
     if isinstance(document, Mapping) and document.get("kind") in _SCHEMAS:
         return None
-    suspicious = _suspicious_key_names_for(document)
+    suspicious = _suspicious_keys(document)
     words: set[str] = set()
     keys: set[str] = set()
     for value in _nested_values(document):
         if isinstance(value, str):
             if mentions_acls(value):
-                return f"`{_excerpt_ending_at_acl_word(value)}` could be about ACLs"
+                return f"`{_excerpt(value)}` could be about ACLs"
             words.add(value.lower())
         elif isinstance(value, Mapping):
             keys.update(map(str, value))
@@ -88,7 +88,7 @@ def describe_sign_of_acls(document: Any) -> str | None:
     return None
 
 
-def _suspicious_key_names_for(document: Any) -> frozenset[str]:
+def _suspicious_keys(document: Any) -> frozenset[str]:
     """Return the keys that point to ACLs; a Kubernetes resource has fewer unless it is Kafka's."""
     if not isinstance(document, Mapping) or not {"apiVersion", "kind"} <= set(document):
         return _ANYWHERE
@@ -108,7 +108,7 @@ def _nested_values(value: Any) -> Iterator[Any]:
             waiting += value
 
 
-def _excerpt_ending_at_acl_word(text_with_acl_word: str) -> str:
+def _excerpt(text_with_acl_word: str) -> str:
     match = _WORDS.search(text_with_acl_word)
     assert match is not None, "checked before"
     line = text_with_acl_word[: match.end()].rpartition("\n")[2]

@@ -33,7 +33,7 @@ from kafka_shim.policy.formats.resource_markers import (
 )
 from kafka_shim.policy.formats.signs_of_acls import (
     reject_misspelt_keys,
-    resources_of_kinds_rejecting_other_acls,
+    resources_of_kinds,
 )
 from kafka_shim.policy.formats.values_with_lines import (
     line_of_key,
@@ -67,9 +67,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
     with mistakes.collect_errors():
-        for resource in resources_of_kinds_rejecting_other_acls(
-            kubernetes_resources(text), (_KIND,)
-        ):
+        for resource in resources_of_kinds(kubernetes_resources(text), (_KIND,)):
             if str(resource.get("apiVersion", "")).startswith(_NOT_STRIMZI):
                 continue
             if is_marked_for_deletion(resource):
@@ -109,7 +107,7 @@ def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
 def format_acls(acls: Iterable[Acl]) -> str:
     users = groupby(sorted(acls, key=lambda acl: acl.principal), key=lambda acl: acl.principal)
     text = dump_yaml_documents(
-        user_resource(principal, list(entries)) for principal, entries in users
+        make_user_resource(principal, list(entries)) for principal, entries in users
     )
     return f"# each user needs the label strimzi.io/cluster with your cluster's name\n{text}"
 
@@ -153,7 +151,7 @@ def _parse_rule(value: Any, principal: str, where: str) -> Iterator[AclWithLine]
             yield parse_acl_texts((principal, host, *what, str(operation), permission), where), line
 
 
-def user_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def make_user_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
     """Return a KafkaUser with these ACLs, or without any."""
     kind, _, name = principal.partition(":")
     by_tls = name.startswith("CN=")

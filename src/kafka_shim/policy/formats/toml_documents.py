@@ -51,7 +51,7 @@ def _keys_with_lines(text: str) -> Iterator[tuple[str, int]]:
         if written and (
             _END_OF_KEY.match(text, token.end()) or _begins_header(text, token.start())
         ):
-            yield _key_of(written), _line_at(text, token.start())
+            yield _unquote_key(written), _line_at(text, token.start())
 
 
 def _begins_header(text: str, position: int) -> bool:
@@ -60,7 +60,7 @@ def _begins_header(text: str, position: int) -> bool:
     return _HEADER.fullmatch(text, start, position) is not None
 
 
-def _key_of(written: str) -> str:
+def _unquote_key(written: str) -> str:
     """Return a key without quotes and escapes."""
     if written[0] != '"':
         return written.strip("'")

@@ -36,12 +36,12 @@ def format_acl_rule(acl: Acl) -> str:
     )
 
 
-def with_acl_lines(text: str) -> str:
+def replace_acl_rules(text: str) -> str:
     """Return a text in which the rules of traces are lines; a rule with a `|` in a name stays."""
-    return _RULE_IN_TEXT.sub(lambda rule: rule_text_as_line(rule[0]), text)
+    return _RULE_IN_TEXT.sub(lambda rule: readable_rule(rule[0]), text)
 
 
-def rule_text_as_line(text: str) -> str:
+def readable_rule(text: str) -> str:
     """Return the rule of a trace as people read it: an ACL as a line, other texts as they are."""
     acl = parse_acl_rule(text)
     return text if acl is None else acl_line(acl)

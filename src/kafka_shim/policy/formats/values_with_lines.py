@@ -47,14 +47,14 @@ def load_json_with_lines(text: str) -> Any:
     """Return a JSON value with its objects as MappingWithLines. Raise AclTextError if invalid."""
     lines = _lines_by_object(text)
 
-    def lined(pairs: list[tuple[str, Any]]) -> MappingWithLines:
+    def add_lines(pairs: list[tuple[str, Any]]) -> MappingWithLines:
         found = MappingWithLines(pairs)
         found.line, keys = next(lines)
         found.lines = {key: line for (key, _), line in zip(pairs, keys, strict=True)}
         return found
 
     try:
-        return json.loads(text, object_pairs_hook=lined)
+        return json.loads(text, object_pairs_hook=add_lines)
     except json.JSONDecodeError as error:
         raise AclTextError(f"not JSON: {error.msg}", error.lineno) from error
     except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits

@@ -25,8 +25,8 @@ from kafka_shim.policy.formats.documents import (
 from kafka_shim.policy.formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
 from kafka_shim.policy.formats.json_objects import is_output_of_rpk, parse_object
 from kafka_shim.policy.formats.other_files import (
-    describe_node_without_path,
     describe_other_document,
+    describe_pathless_node,
 )
 from kafka_shim.policy.formats.plain_rules import parse_plain_rules
 from kafka_shim.policy.formats.rule_lines import acls_to_rules, looks_like_prefix_glob
@@ -55,10 +55,10 @@ def parse_acls(text: str) -> list[AclWithLine]:
     plain = parse_plain_rules(text)
     if plain is not None:
         return plain
-    return parse_located_acls(load_document(_as_list_of_lines(text), with_lines=True))
+    return parse_located_acls(load_document(_join_printed_rules(text), with_lines=True))
 
 
-def _as_list_of_lines(text: str) -> str:
+def _join_printed_rules(text: str) -> str:
     """Return lines such as `{principal: User:a, allow: Read, topic: t}`, as they are printed, as a
     list; other texts as they are.
     """
@@ -79,18 +79,18 @@ def parse_acl_content(content: Any) -> list[Acl]:
     return [acl for acl, _ in parse_located_acls(content)]
 
 
-def acl_with_user_type(acl: Acl) -> Acl:
+def add_user_type(acl: Acl) -> Acl:
     """Return an ACL of a broker for tests, with the type of its principal."""
     return msgspec.structs.replace(acl, principal=with_user_type(acl.principal))
 
 
 def parse_acls_of_test_broker(content: Any) -> list[Acl]:
     """Return the ACLs of rules, with types of principals. Raise AclTextError if one is invalid."""
-    return [acl_with_user_type(acl) for acl in parse_acl_content(content)]
+    return [add_user_type(acl) for acl in parse_acl_content(content)]
 
 
 def parse_located_acls(content: Any) -> list[AclWithLine]:
-    content, line = _list_of_rules_with_line(content)
+    content, line = _find_rule_list(content)
     if content is None:
         return []
     if isinstance(content, str):
@@ -114,7 +114,7 @@ def parse_located_acls(content: Any) -> list[AclWithLine]:
     return acls
 
 
-def _list_of_rules_with_line(content: Any) -> tuple[Any, int]:
+def _find_rule_list(content: Any) -> tuple[Any, int]:
     """Return the value that should be a list of ACLs, and its line.
 
     Raise AclTextError for a document that is something else, which the error names.
@@ -129,7 +129,7 @@ def _list_of_rules_with_line(content: Any) -> tuple[Any, int]:
     if "acls" not in content:
         raise AclTextError(_NO_KEY, line_of_mapping(content))
     line = line_of_key(content, "acls")
-    node = describe_node_without_path(content)
+    node = describe_pathless_node(content)
     if node is not None:
         raise AclTextError(node, line_of_mapping(content))
     if content["acls"] is None:
@@ -161,12 +161,12 @@ def _parse_rule_with_lines(rule: object, where: str) -> list[AclWithLine]:
     if "principal" not in fields or not (fields.keys() & _PERMISSION_KEYS):
         raise AclTextError(f"{where}: a rule needs `principal`, and `allow` or `deny`")
     try:
-        return _acls_of_all_combinations(fields, resources[0], rule)
+        return _combine_fields(fields, resources[0], rule)
     except AclTextError as error:
         raise AclTextError(f"{where}: {error.message}", error.line, error.further_errors) from error
 
 
-def _acls_of_all_combinations(
+def _combine_fields(
     fields: Mapping[str, object], resource: str, rule: Mapping[Any, Any]
 ) -> list[AclWithLine]:
     resource_type = _RESOURCE_KEYS[resource]

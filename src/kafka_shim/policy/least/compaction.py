@@ -33,20 +33,20 @@ def compacted_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
 
 def _irreducible_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
     compacted = _copy_with_acls(authorizer, authorizer.store)
-    for replaced, joined in _acl_groups_joinable_to_operation_all(authorizer.store, release):
+    for replaced, joined in _find_joinable_groups(authorizer.store, release):
         _try_replace(compacted, replaced, joined, release)
     effects = AclRemovalEffects(compacted, release)
-    while _leave_out_unnecessary(compacted.store, effects):
+    while _remove_unnecessary(compacted.store, effects):
         pass  # without an ALLOW, the DENY that it needed can become unnecessary
     return set(compacted.store)
 
 
-def _leave_out_unnecessary(acls: Iterable[Acl], effects: AclRemovalEffects) -> bool:
+def _remove_unnecessary(acls: Iterable[Acl], effects: AclRemovalEffects) -> bool:
     """Remove each ACL without which no decision changes. Return whether there was one."""
     is_any_removed = False
-    for acl in sorted(acls, key=_narrow_first_sort_key):
+    for acl in sorted(acls, key=_breadth_sort_key):
         if effects.unchanged_decisions(acl) is not None:
-            effects.remove_for_good(acl)
+            effects.remove_permanently(acl)
             is_any_removed = True
     return is_any_removed
 
@@ -60,9 +60,7 @@ def _copy_with_acls(authorizer: StandardAuthorizer, acls: Iterable[Acl]) -> Stan
     )
 
 
-def _acl_groups_joinable_to_operation_all(
-    acls: Iterable[Acl], release: str
-) -> list[tuple[list[Acl], Acl]]:
+def _find_joinable_groups(acls: Iterable[Acl], release: str) -> list[tuple[list[Acl], Acl]]:
     """Return ACLs that differ in their operation only, with the ACL for All in their place."""
     checked = checked_operations_by_resource_type(release)
     by_rest: dict[Acl, list[Acl]] = {}
@@ -96,7 +94,7 @@ def _try_replace(
             authorizer.store.add(acl)
 
 
-def _narrow_first_sort_key(acl: Acl) -> tuple[object, ...]:
+def _breadth_sort_key(acl: Acl) -> tuple[object, ...]:
     """Return a sort key: narrow ACLs are left out before broad ones that cover them."""
     return (
         acl.operation is Operation.ALL,

@@ -38,35 +38,33 @@ def fewest_entries(
     """
     operations = sorted({operation for operation, _ in allowed})
     if not denied:
-        return _entries_with_request_counts(
+        return _count_requests(
             _necessary_allows(allowed, frozenset(operations)), (), allowed, denied
         )
     return min(
         (
-            _entries_allowing_operations_from_all_hosts(
+            _entries_for_all_hosts(
                 allowed, denied, frozenset(itertools.compress(operations, is_everywhere))
             )
             for is_everywhere in itertools.product((True, False), repeat=len(operations))
         ),
-        key=_fewest_entries_then_denies_sort_key,
+        key=_entries_sort_key,
     )
 
 
-def _fewest_entries_then_denies_sort_key(entries: list[CountedEntry]) -> tuple[int, int, int]:
+def _entries_sort_key(entries: list[CountedEntry]) -> tuple[int, int, int]:
     denying = sum(entry.permission is Permission.DENY for entry in entries)
     return len(entries), denying, sum(entry.host != WILDCARD for entry in entries)
 
 
-def _entries_allowing_operations_from_all_hosts(
+def _entries_for_all_hosts(
     allowed: Mapping[OperationFromHost, int],
     denied: Mapping[OperationFromHost, int],
     operations_to_allow_from_all_hosts: Set[Operation],
 ) -> list[CountedEntry]:
     granted = _necessary_allows(allowed, operations_to_allow_from_all_hosts)
-    excess = {cell for cell in denied if _granted_entry_allowing(granted, cell)}
-    return _entries_with_request_counts(
-        granted, _fewest_denies_for_excess(excess, allowed), allowed, denied
-    )
+    excess = {cell for cell in denied if _find_allowing_entry(granted, cell)}
+    return _count_requests(granted, _fewest_denies(excess, allowed), allowed, denied)
 
 
 def _necessary_allows(
@@ -75,7 +73,7 @@ def _necessary_allows(
     """Return the necessary ALLOW entries, those of the given operations for all hosts."""
     granted: dict[OperationFromHost, None] = {}
     for cell in sorted(allowed, key=lambda cell: (cell[0] in _INCLUDED, cell)):
-        if not _granted_entry_allowing(granted, cell):
+        if not _find_allowing_entry(granted, cell):
             operation, host = cell
             granted[
                 operation, WILDCARD if operation in operations_to_allow_from_all_hosts else host
@@ -83,7 +81,7 @@ def _necessary_allows(
     return granted
 
 
-def _granted_entry_allowing(
+def _find_allowing_entry(
     granted: Mapping[OperationFromHost, None], cell: OperationFromHost
 ) -> OperationFromHost | None:
     """Return the first entry that allows the cell, preferably with the same operation."""
@@ -95,7 +93,7 @@ def _granted_entry_allowing(
     return None
 
 
-def _fewest_denies_for_excess(
+def _fewest_denies(
     excess: Set[OperationFromHost], allowed: Iterable[OperationFromHost]
 ) -> tuple[OperationFromHost, ...]:
     """Return the fewest DENY entries for `excess`: by operation, by host, or by both."""
@@ -125,7 +123,7 @@ def _denies_for_excess(
     return tuple(denials)
 
 
-def _entries_with_request_counts(
+def _count_requests(
     granted: Mapping[OperationFromHost, None],
     denying: Iterable[OperationFromHost],
     allowed: Mapping[OperationFromHost, int],
@@ -134,15 +132,15 @@ def _entries_with_request_counts(
     """Return the entries with numbers of requests; each request counts for one entry."""
     counts = dict.fromkeys(granted, 0)
     for cell, requests in allowed.items():
-        counts[_granted_entry_allowing(granted, cell) or cell] += requests
+        counts[_find_allowing_entry(granted, cell) or cell] += requests
     entries = [CountedEntry(*cell, Permission.ALLOW, requests) for cell, requests in counts.items()]
     for operation, host in denying:
-        requests = sum(_request_counts_denied_by(denied, operation, host))
+        requests = sum(_iter_denied_counts(denied, operation, host))
         entries.append(CountedEntry(operation, host, Permission.DENY, requests))
     return entries
 
 
-def _request_counts_denied_by(
+def _iter_denied_counts(
     denied: Mapping[OperationFromHost, int], operation: Operation, host: str
 ) -> Iterator[int]:
     for (denied_operation, denied_host), requests in denied.items():

@@ -67,13 +67,11 @@ def least_grants(accesses: Iterable[ObservedAccess], prefixes: Sequence[str] = (
     return [
         grant
         for principal, of_principal in sorted(by_principal.items())
-        for grant in _least_grants_of_principal(
-            principal, _accesses_consistent_with_latest_decision(of_principal), prefixes
-        )
+        for grant in _least_grants_of_principal(principal, _latest_accesses(of_principal), prefixes)
     ]
 
 
-def _accesses_consistent_with_latest_decision(
+def _latest_accesses(
     accesses: Iterable[ObservedAccess],
 ) -> list[ObservedAccess]:
     """Return the accesses that were decided like the latest one with the same first alternative."""
@@ -90,19 +88,17 @@ def _accesses_consistent_with_latest_decision(
 def _least_grants_of_principal(
     principal: str, accesses: list[ObservedAccess], prefixes: Sequence[str]
 ) -> list[Grant]:
-    needed = _NeededCells(prefixes)
-    for access in _least_flexible_first(access for access in accesses if access.is_allowed):
+    needed = _NeededOperations(prefixes)
+    for access in _sort_by_flexibility(access for access in accesses if access.is_allowed):
         needed.add_access(access)
-    denied = _denied_cells_on_named_resources(accesses)
+    denied = _named_denials(accesses)
     grants = [
         Grant(
             Acl(*pattern, principal, entry.host, entry.operation, entry.permission),
             entry.request_count,
         )
         for pattern, cells in sorted(needed.cells.items())
-        for entry in fewest_entries(
-            cells, _unneeded_cells_denied_on_pattern_names(pattern, denied, cells)
-        )
+        for entry in fewest_entries(cells, _denied_cells(pattern, denied, cells))
     ]
     return sorted(grants, key=lambda grant: grant.acl.permission, reverse=True)
 
@@ -116,17 +112,17 @@ def choose_alternatives(
     an ACL may meet an alternative anyway. With the result in place of `accesses`, `least_grants`
     can work on one resource at a time.
     """
-    needed: dict[str, _NeededCells] = defaultdict(lambda: _NeededCells(()))
+    needed: dict[str, _NeededOperations] = defaultdict(lambda: _NeededOperations(()))
     for need in other_needs:
         needed[need.required.actor.principal].add_access(need)
     return [
         msgspec.structs.replace(access, required=RequiredAccess(access.required.actor, ((check,),)))
-        for access in _least_flexible_first(accesses)
+        for access in _sort_by_flexibility(accesses)
         for check in needed[access.required.actor.principal].add_access(access)
     ]
 
 
-def _least_flexible_first(accesses: Iterable[ObservedAccess]) -> list[ObservedAccess]:
+def _sort_by_flexibility(accesses: Iterable[ObservedAccess]) -> list[ObservedAccess]:
     """Sort accesses, since ACLs for those that can be met in one way may also meet others."""
     return sorted(
         accesses,
@@ -137,7 +133,7 @@ def _least_flexible_first(accesses: Iterable[ObservedAccess]) -> list[ObservedAc
     )
 
 
-class _NeededCells:
+class _NeededOperations:
     """The operations that a principal needs on each resource, by the pattern of their ACL."""
 
     def __init__(self, prefixes: Sequence[str]) -> None:
@@ -199,7 +195,7 @@ def _width_sort_key(way: _Way) -> tuple[bool, bool]:
     return any(check.any_name for check in way), on_cluster
 
 
-def _denied_cells_on_named_resources(accesses: Iterable[ObservedAccess]) -> _CellsByPattern:
+def _named_denials(accesses: Iterable[ObservedAccess]) -> _CellsByPattern:
     """Return the accesses that were denied by name."""
     denied: _CellsByPattern = defaultdict(dict)
     for access in accesses:
@@ -212,7 +208,7 @@ def _denied_cells_on_named_resources(accesses: Iterable[ObservedAccess]) -> _Cel
     return denied
 
 
-def _unneeded_cells_denied_on_pattern_names(
+def _denied_cells(
     pattern: _ResourcePattern, denied: _CellsByPattern, needed: Iterable[OperationFromHost]
 ) -> dict[OperationFromHost, int]:
     """Return what was denied on the names of a pattern and is not needed."""

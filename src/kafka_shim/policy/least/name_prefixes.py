@@ -61,7 +61,7 @@ def join_names_into_prefixes(
     return found
 
 
-def count_literal_names_by_generated_prefix(
+def count_generated_names(
     acls: Iterable[Acl],
 ) -> dict[tuple[ResourceType, str], int]:
     """Return prefixes of literal names that look generated for one run, with their numbers of
@@ -105,9 +105,7 @@ def _join_within_budget(
         ):
             continue
         budget -= len(over)
-        taken.append(
-            _merge_into_prefixed_grant([rest.pop(name) for name in covered], prefix, tuple(over))
-        )
+        taken.append(_merge_grants([rest.pop(name) for name in covered], prefix, tuple(over)))
     return [*taken, *rest.values()]
 
 
@@ -140,7 +138,7 @@ def _would_allow_denied_access(
     )
 
 
-def _merge_into_prefixed_grant(
+def _merge_grants(
     literal_grants: list[Grant], prefix: str, over_granted_names: tuple[str, ...]
 ) -> Grant:
     first = literal_grants[0]

@@ -7,9 +7,9 @@ from typing import Any
 
 from kafka_shim.protocol.codec.message_spec import (
     MessageSpec,
-    class_name_of_side,
     load_message_spec,
     message_module_name,
+    struct_class_name,
 )
 from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.protocol.messages.apis import APIS, NEVER
@@ -52,7 +52,7 @@ def is_flexible(api_key: int, version: int) -> bool:
     return api is not None and version >= api[3] != NEVER
 
 
-def message_spec_with_checked_version(message_name: str, version: int) -> MessageSpec:
+def message_spec_of_version(message_name: str, version: int) -> MessageSpec:
     """Return a message's definition. Raise UnsupportedVersionError if it has no such version."""
     spec = load_message_spec(message_name)
     if not spec.versions.has(version):
@@ -68,6 +68,6 @@ def message_classes_by_name(message_name: str) -> Mapping[str, Any]:
     module = import_module(f"kafka_shim.protocol.messages.{message_module_name(message_name)}")
     structs = load_message_spec(message_name).structs_inner_first
     return {
-        name: getattr(module, class_name_of_side(name, message_name), None) or getattr(module, name)
+        name: getattr(module, struct_class_name(name, message_name), None) or getattr(module, name)
         for name in (struct.name for struct in reversed(structs))
     }

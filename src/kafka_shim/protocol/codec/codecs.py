@@ -15,7 +15,7 @@ from kafka_shim.protocol.codec.catalogue import (
     api_name,
     has_version,
     message_classes_by_name,
-    message_spec_with_checked_version,
+    message_spec_of_version,
     request_versions,
 )
 from kafka_shim.protocol.codec.chunks import ByteChunks
@@ -69,7 +69,7 @@ def message_and_end_reader(
 def message_writer(message_name: str, version: int) -> Writer:
     """Return `write(message) -> bytes` for a message by its full name."""
     source = writer_source(
-        message_spec_with_checked_version(message_name, version),
+        message_spec_of_version(message_name, version),
         version,
         message_classes_by_name(message_name),
     )
@@ -80,7 +80,7 @@ def _compile_reader_with_utf8_fallback(
     message_name: str, version: int, *, returns_end: bool, limits_counts: bool
 ) -> Callable[..., Any]:
     spec, types = (
-        message_spec_with_checked_version(message_name, version),
+        message_spec_of_version(message_name, version),
         message_classes_by_name(message_name),
     )
     kind = f"{'end ' if returns_end else ''}{'limited ' if limits_counts else ''}reader"
@@ -90,14 +90,14 @@ def _compile_reader_with_utf8_fallback(
     )
     replacing: list[Callable[..., Any]] = []
 
-    def again(buf: bytes, pos: int) -> Any:
+    def read_leniently(buf: bytes, pos: int) -> Any:
         if not replacing:
             source = emit(falls_back_on_invalid_utf8=True)
             replacing.append(source.compile(f"{title}, replacing"))
         return replacing[0](buf, pos)
 
     source = emit()
-    source.add_constant("again", again)
+    source.add_constant("read_leniently", read_leniently)
     return source.compile(title)
 
 
@@ -130,7 +130,7 @@ def response_chunk_writer(api_key: int, version: int) -> ChunkWriter:
     """Return a writer of a response that does not join its chunks (see `flatten_byte_chunks`)."""
     name = f"{api_name(api_key)}Response"
     source = writer_source(
-        message_spec_with_checked_version(name, version),
+        message_spec_of_version(name, version),
         version,
         message_classes_by_name(name),
         joins_chunks=False,

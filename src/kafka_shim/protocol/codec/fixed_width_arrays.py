@@ -20,7 +20,7 @@ LONG_ARRAY_LENGTH = 9
 ReadElements = Callable[[bytes, int], list[Any] | None]
 
 
-class FixedWidthArrayReadersByWrittenLength(dict[int, ReadElements]):
+class FixedWidthArrayReaders(dict[int, ReadElements]):
     """Functions `read(buf, pos)` by the written length of an array, made at first use.
 
     They return a list, or None if an element has tags. Arrays of `LONG_ARRAY_LENGTH` and more have

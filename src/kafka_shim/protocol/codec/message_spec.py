@@ -132,7 +132,7 @@ def message_module_name(message_name: str) -> str:
     return snake_case(message_name.removesuffix("Request").removesuffix("Response"))
 
 
-def class_name_of_side(struct_name: str, message_name: str) -> str:
+def struct_class_name(struct_name: str, message_name: str) -> str:
     """Return the name of a struct's class where request and response have one of this name."""
     return f"{'Request' if message_name.endswith('Request') else 'Response'}{struct_name}"
 

@@ -16,7 +16,7 @@ from kafka_shim.protocol.codec.expressions import (
 )
 from kafka_shim.protocol.codec.fixed_width_arrays import (
     LONG_ARRAY_LENGTH,
-    FixedWidthArrayReadersByWrittenLength,
+    FixedWidthArrayReaders,
 )
 from kafka_shim.protocol.codec.function_source import FunctionSource, LocalName
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
@@ -39,7 +39,7 @@ def reader_source(
     """Return the source of `read(buf, pos) -> message`.
 
     `classes` are the message's classes by name. Without `falls_back_on_invalid_utf8`,
-    the function calls the constant `again`, a reader with it, for malformed UTF-8. With
+    the function calls the constant `read_leniently`, a reader with it, for malformed UTF-8. With
     `returns_end`, it returns the message and the position after it. With `limits_counts`, it
     rejects more tagged fields or elements than Kafka accepts since 4.2.2.
     """
@@ -81,7 +81,7 @@ class _ReaderGenerator:
             source.add_line(f"return {message}, pos" if returns_end else f"return {message}")
         if not falls_back_on_invalid_utf8:
             with source.indented_block("except UnicodeDecodeError"):
-                source.add_line("return again(buf, start)")
+                source.add_line("return read_leniently(buf, start)")
         source.add_constant("READ_ERRORS", READ_ERRORS)
         with source.indented_block("except READ_ERRORS as error"):
             damaged = self._add_runtime_function("undecodable_message_error")
@@ -306,7 +306,7 @@ class _ReaderGenerator:
     ) -> None:
         """Emit the reading of all elements without a loop; None if one has tags."""
         source, flexible = self.source, self._layout.is_flexible
-        rows = FixedWidthArrayReadersByWrittenLength(self._layout, struct, self._classes)
+        rows = FixedWidthArrayReaders(self._layout, struct, self._classes)
         size = rows.element_struct.size
         few = source.add_constant(f"ROWS_{struct.name}", rows)
         source.add_line(f"end = pos + {size} * {length}{f' - {size}' if flexible else ''}")

@@ -9,7 +9,7 @@ from functools import cache
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import api_name, message_spec_with_checked_version
+from kafka_shim.protocol.codec.catalogue import api_name, message_spec_of_version
 from kafka_shim.protocol.codec.codecs import message_reader
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID
 from kafka_shim.protocol.codec.resource_names_source import name_lists, resource_names_source
@@ -40,7 +40,7 @@ def names_reader(message_name: str, version: int) -> NamesReader:
     """Return `read(buf, pos) -> names` for a request by its full name, such as `FetchRequest`."""
     if message_name == "FindCoordinatorRequest":
         return _find_coordinator_names_reader(version)
-    spec = message_spec_with_checked_version(message_name, version)
+    spec = message_spec_of_version(message_name, version)
     constants = {"ResourceNames": ResourceNames, "NOTHING": ZERO_UUID}
     return resource_names_source(spec, version, constants).compile(
         f"names reader of {message_name} v{version}"
@@ -53,7 +53,7 @@ def names_in_requests(api_key: int, version: int) -> frozenset[str]:
     message_name = f"{api_name(api_key)}Request"
     if message_name == "FindCoordinatorRequest":
         return frozenset({"groups", "transactional_ids"} if version else {"groups"})
-    return name_lists(message_spec_with_checked_version(message_name, version), version)
+    return name_lists(message_spec_of_version(message_name, version), version)
 
 
 def read_resource_names(api_key: int, version: int, frame: bytes, pos: int) -> ResourceNames:

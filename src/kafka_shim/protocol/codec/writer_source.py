@@ -201,9 +201,7 @@ class _WriterGenerator:
                 source.add_line(f"{length} = {counted}")
         else:
             source.add_line(f"{length} = {counted}")
-        self._append_length_and_end_packed_run(
-            length, "h" if field.element_kind == "string" else "i", compact=compact
-        )
+        self._append_length(length, "h" if field.element_kind == "string" else "i", compact=compact)
         self._chunks.append(content)
 
     def _content_expression(self, field: FieldSpec, non_null_value: Expression) -> Expression:
@@ -215,9 +213,7 @@ class _WriterGenerator:
             return f"{encode}({non_null_value})"
         return f"{non_null_value}.encode()"
 
-    def _append_length_and_end_packed_run(
-        self, length: Expression, struct_code: str, *, compact: bool
-    ) -> None:
+    def _append_length(self, length: Expression, struct_code: str, *, compact: bool) -> None:
         """Add a length to the run and close the run."""
         if compact and any(c.startswith("[") for _, c in self._packed_run):
             self._end_packed_run()
@@ -239,7 +235,7 @@ class _WriterGenerator:
         counted = f"len({items}) + 1" if compact else f"len({items})"
         length_expression = f"{null} if {items} is None else {counted}" if nullable else counted
         source.add_line(f"{length} = {length_expression}")
-        self._append_length_and_end_packed_run(length, "i", compact=compact)
+        self._append_length(length, "i", compact=compact)
         self._emit_collected_chunks()
         present = f"{items} or ()" if nullable else items
         if field.element_kind in STRUCT_CODES:

@@ -15,7 +15,7 @@ from kafka_shim.protocol.records.compression import (
     Compression,
     compress,
     decompress,
-    decompress_intact,
+    decompress_intact_part,
 )
 from kafka_shim.protocol.records.record_codec import Record, iterate_records, write_records
 from kafka_shim.protocol.records.validation import (
@@ -134,7 +134,9 @@ class Batch(msgspec.Struct, gc=False):
         start, end = batch_start + HEADER_BYTES, batch_start + _PREFIX_BYTES + self.length
         code = self.attributes & _COMPRESSION
         if code:
-            content, damage = decompress_intact(_compression_from_code(code), content[start:end])
+            content, damage = decompress_intact_part(
+                _compression_from_code(code), content[start:end]
+            )
             start = 0
         elif end != len(content):
             content, start = content[start:end], 0

@@ -79,7 +79,7 @@ def decompress(
     Raise DecodeError if it is damaged or larger than `bytes_max`, and MissingPackageError if the
     package is not installed.
     """
-    partial = decompress_intact(compression, data, bytes_max)
+    partial = decompress_intact_part(compression, data, bytes_max)
     if partial.damage is not None:
         raise DecodeError(partial.damage)
     return partial.content
@@ -96,7 +96,7 @@ class DecompressedTooBigError(DecodeError):
     """The decompressed content is too large."""
 
 
-def decompress_intact(
+def decompress_intact_part(
     compression: Compression, data: bytes, bytes_max: int = DECOMPRESSED_BYTES_MAX
 ) -> DecompressedPart:
     """Decompress up to the first damage, chunk by chunk: memory stays near `bytes_max`.

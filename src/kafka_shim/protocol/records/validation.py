@@ -117,7 +117,7 @@ def _validate_remaining_records(  # noqa: PLR0912 - inlined: calls would dominat
             delta = SHORT_VARINTS[delta]
             pos += 2
         else:
-            delta, pos = _read_timestamp_delta_adjusted_to_wrap(content, pos + 1, base_timestamp)
+            delta, pos = _read_wrapping_timestamp_delta(content, pos + 1, base_timestamp)
         earliest = delta if delta < earliest else earliest  # noqa: FURB136 - as above
         latest = delta if delta > latest else latest  # noqa: FURB136 - as above
         byte = content[pos]
@@ -165,7 +165,7 @@ def _read_raw_record_size(content: bytes, pos: int, checks: RecordChecks) -> tup
         ) from error
 
 
-def _read_timestamp_delta_adjusted_to_wrap(
+def _read_wrapping_timestamp_delta(
     content: bytes, pos: int, base_timestamp: int
 ) -> tuple[int, int]:
     """Read a timestamp delta, adjusted so that its sum with `base_timestamp` wraps at 64 bits."""

@@ -21,7 +21,7 @@ from kafka_shim.schemas.pins import Jar
 from kafka_shim.schemas.releases import FEATURES, FOLDER, SETTINGS, Facts, features, settings
 from kafka_shim.schemas.releases.history import (
     Release,
-    facts_by_kind,
+    group_facts,
     merge_releases,
     minor_release,
     render_history,
@@ -58,7 +58,7 @@ def extract_facts(jars: Iterable[Path]) -> Release:
     )
     if done.returncode:
         raise RuntimeError(f"Facts.java failed: {done.stderr.strip()[:2000]}")
-    return facts_by_kind(
+    return group_facts(
         json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")
     )
 

@@ -14,7 +14,7 @@ def minor_release(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def facts_by_kind(rows: Iterable[Fact]) -> Release:
+def group_facts(rows: Iterable[Fact]) -> Release:
     """Return the facts of a release from rows that say their kind and name."""
     facts: Release = {}
     for row in rows:

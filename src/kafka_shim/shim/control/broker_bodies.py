@@ -43,7 +43,7 @@ def broker_body_type() -> type[msgspec.Struct]:
     """Return the type of the body of POST /brokers, made of the table of options."""
     return msgspec.defstruct(
         "NewBroker",
-        [_field(option) for option in options_of_place(Place.BODY)],
+        [_struct_field(option) for option in options_of_place(Place.BODY)],
         bases=(BrokerBody,),
         module=__name__,
         namespace={"__doc__": _DESCRIPTION},
@@ -51,7 +51,7 @@ def broker_body_type() -> type[msgspec.Struct]:
     )
 
 
-def _field(option: BrokerOption) -> tuple[str, Any, Any]:
+def _struct_field(option: BrokerOption) -> tuple[str, Any, Any]:
     """Return name, type and default of a key; without a default, the key may be null."""
     default = _DEFAULTS.get(option.kind, option.default)
     kind: Any = _TYPES[option.kind]

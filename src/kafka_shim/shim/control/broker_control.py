@@ -50,7 +50,7 @@ from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.setup_warnings import SetupWarnings, missing_acl_warnings
 from kafka_shim.shim.control.state_bodies import AclChange, AclText
 from kafka_shim.shim.control.topic_record_control import TopicRecordControl
-from kafka_shim.shim.control.transaction_rows import transactions_and_limited_producers
+from kafka_shim.shim.control.transaction_rows import transaction_state_rows
 from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
@@ -96,11 +96,11 @@ class BrokerControl:
     @contextmanager
     def persisting_changes(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
-        with self._cluster.state_version.change_in_progress_counted_at_end():
+        with self._cluster.state_version.changing():
             yield
         storage = self._broker.storage
         if storage is not None:
-            storage.note_possible_change_of_unreported_sections()
+            storage.mark_unreported_sections()
             storage.commit()
 
     # the state
@@ -113,12 +113,12 @@ class BrokerControl:
             "release": self._cluster.release,
             "uptime_ms": self._cluster.clock.now_ms() - self._broker.started_ms,
             "connections": self._broker.connection_count,
-            "counts": self._counts(),
+            "counts": self._object_counts(),
             "changes_last": change_log.last_number if change_log.observes_acls else None,
             "requests_last": self.history.last_number,
         }
 
-    def _counts(self) -> dict[str, int]:
+    def _object_counts(self) -> dict[str, int]:
         """Return numbers that are known without a search; an authorizer's own class is searched."""
         cluster, authorizer = self._cluster, self._cluster.policy.authorizer
         acls: Sized = ()
@@ -254,7 +254,7 @@ class BrokerControl:
     def set_user(self, user: NewUser) -> dict[str, Any]:
         if not user.name or not user.password:
             raise ControlError(400, "a user needs a name and a password")
-        warnings = self.setup.warn_about_principal(f"User:{user.name}")
+        warnings = self.setup.misspelt_principal_warnings(f"User:{user.name}")
         self._cluster.users.set_configured_user(user.name, user.password)
         return {"done": True, "warnings": warnings, "failures": []}
 
@@ -267,7 +267,9 @@ class BrokerControl:
     def list_acls(self, query: Mapping[str, str]) -> Row:
         principal = query_principal(query)
         acls = self._acl_objects(AclFilter(principal=principal))
-        warnings = [] if acls or principal is None else self.setup.warn_about_principal(principal)
+        warnings = (
+            [] if acls or principal is None else self.setup.misspelt_principal_warnings(principal)
+        )
         return {"acls": acls, "warnings": warnings}
 
     def _acl_objects(self, acl_filter: AclFilter) -> list[dict[str, str]]:
@@ -275,21 +277,24 @@ class BrokerControl:
 
     def add_acls(self, rules: AclRules) -> Row:
         acls = parse_acls_of_test_broker(rules.acls)
-        return {"acls": self._create_acls(acls), "warnings": self.setup.note_acls(acls)}
+        return {"acls": self._create_acls(acls), "warnings": self.setup.add_test_acls(acls)}
 
     def import_acls(self, acl_text: AclText) -> Row:
         """Add ACLs from a text in any known format."""
         if acl_text.format is not None:
-            _check_format(acl_text.format)
+            _check_acl_format(acl_text.format)
         acls = parse_distinct_acls(acl_text.text, acl_text.format)
-        return {"acls": self._create_acls(acls), "warnings": self.setup.warn_about_acls(acls)}
+        return {
+            "acls": self._create_acls(acls),
+            "warnings": self.setup.ineffective_acl_warnings(acls),
+        }
 
     def export_acls(self, query: Mapping[str, str]) -> Row:
         """Return all ACLs, or those of a principal, as text. Raise ControlError if the format
         cannot express one of them.
         """
         acl_format = query.get("format", "commands")
-        _check_format(acl_format)
+        _check_acl_format(acl_format)
         authorizer = authorizer_of(self._cluster)
         acls = list(authorizer.acls(AclFilter(principal=query_principal(query))))
         try:
@@ -333,7 +338,7 @@ class BrokerControl:
         """Return what a change of ACLs would do."""
         removed, added = map(parse_acls_of_test_broker, (change.remove, change.add))
         preview = preview_of_acl_change(self._cluster, self.history, removed, added)
-        return preview | {"warnings": self.setup.warn_about_typed_acls(added)}
+        return preview | {"warnings": self.setup.typo_warnings(added)}
 
     def difference_of_principals(self, query: Mapping[str, str]) -> Row:
         return difference_of_principals(self._cluster, query)
@@ -359,7 +364,7 @@ class BrokerControl:
         return change_rows(self._broker.change_log, query_number(query, "after", 0))
 
     def list_transactions(self) -> dict[str, Any]:
-        return transactions_and_limited_producers(self._cluster)
+        return transaction_state_rows(self._cluster)
 
     # time
 
@@ -422,7 +427,7 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
     }
 
 
-def _check_format(acl_format: str) -> None:
+def _check_acl_format(acl_format: str) -> None:
     if acl_format not in FORMATS:
         raise ControlError(
             400, f"unknown format `{acl_format}`; expected one of {', '.join(FORMATS)}"

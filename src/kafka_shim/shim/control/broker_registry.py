@@ -61,10 +61,10 @@ class BrokerRegistry:
         return nullcontext()
 
     def control_of_broker(self, broker_id: str) -> BrokerControl:
-        return self._running_or_404(broker_id).control
+        return self._running_broker_or_404(broker_id).control
 
     def broker_row(self, broker_id: str) -> dict[str, Any]:
-        broker = self._running_or_404(broker_id).broker
+        broker = self._running_broker_or_404(broker_id).broker
         return {
             "id": broker_id,
             "path": f"/brokers/{broker_id}",
@@ -86,7 +86,7 @@ class BrokerRegistry:
             broker = Broker(config, clock or ManualClock(SystemClock().now_ms()))
         except ConfigError as error:
             raise ControlError(400, str(error)) from error
-        broker_id = self._check_free_id(values["id"])
+        broker_id = self._allocate_broker_id(values["id"])
         self._starting.add(broker_id)
         try:
             await broker.start()
@@ -97,11 +97,11 @@ class BrokerRegistry:
         control = BrokerControl(broker)
         self._running[broker_id] = RunningBroker(broker, control, clock)
         log.info("broker created", broker=broker_id, created=self._created_count)
-        warnings = control.setup.note_acls(config.acls)
+        warnings = control.setup.add_test_acls(config.acls)
         return {**self.broker_row(broker_id), "warnings": warnings}
 
     async def remove_broker(self, broker_id: str) -> dict[str, Any]:
-        running = self._running_or_404(broker_id)
+        running = self._running_broker_or_404(broker_id)
         if broker_id == FIRST:
             raise ControlError(
                 409, f"broker `{FIRST}` cannot be removed: it runs as long as its process"
@@ -122,13 +122,13 @@ class BrokerRegistry:
         """The number of brokers without the first."""
         return len(self._running) + len(self._starting) - 1
 
-    def _running_or_404(self, broker_id: str) -> RunningBroker:
+    def _running_broker_or_404(self, broker_id: str) -> RunningBroker:
         running = self._running.get(broker_id)
         if running is None:
             raise ControlError(404, f"unknown broker `{broker_id}`; GET /brokers lists all")
         return running
 
-    def _check_free_id(self, requested_id: str | None) -> str:
+    def _allocate_broker_id(self, requested_id: str | None) -> str:
         if self._created_count >= CREATED_MAX:
             raise ControlError(
                 409,

@@ -21,7 +21,7 @@ from kafka_shim.policy.descriptions import (
 from kafka_shim.policy.diff import (
     DescribedChange,
     described_changes,
-    unimplied_changes_most_used_first,
+    sort_described_changes,
 )
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import ResourceType
@@ -57,7 +57,7 @@ def preview_of_acl_change(
     for acl in removed:
         remaining.pop(acl, None)
     new = msgspec.structs.replace(old, acls=tuple(remaining | dict.fromkeys(added)))
-    observed = _observed_changes(history, old.authorizer(), new.authorizer())
+    observed = _changed_request_accesses(history, old.authorizer(), new.authorizer())
     return {
         "changes": [_change_row(cluster, each) for each in _noticeable_changes(old, new)],
         "observed": observed[:NAMES_MAX],
@@ -73,7 +73,8 @@ def difference_of_principals(cluster: Cluster, query: Mapping[str, str]) -> Row:
         raise ControlError(400, "expected first and second, such as User:alice and User:bob")
     policy = _policy_of_cluster(cluster)
     differences = _noticeable_changes(
-        _policy_as_seen_by(policy, first, first), _policy_as_seen_by(policy, second, first)
+        _single_principal_policy(policy, first, first),
+        _single_principal_policy(policy, second, first),
     )
     return {
         "first": first,
@@ -98,7 +99,7 @@ def _policy_of_cluster(cluster: Cluster) -> Policy:
     )
 
 
-def _policy_as_seen_by(policy: Policy, principal: str, name: str) -> Policy:
+def _single_principal_policy(policy: Policy, principal: str, name: str) -> Policy:
     """Return the policy with the rights of one principal alone, under a name.
 
     ACLs of others stay, as nobody's, since allow.everyone.if.no.acl.found asks whether a resource
@@ -116,7 +117,7 @@ def _policy_as_seen_by(policy: Policy, principal: str, name: str) -> Policy:
 def _noticeable_changes(old: Policy, new: Policy) -> list[DescribedChange]:
     """Return the changes that a client can notice: not those of hosts or names that none has."""
     try:
-        changes = unimplied_changes_most_used_first(described_changes(old, new))
+        changes = sort_described_changes(described_changes(old, new))
     except InexactReleaseError as error:
         raise ControlError(409, str(error)) from error
     return [each for each in changes if each.witness is not None]
@@ -132,7 +133,7 @@ def _change_row(cluster: Cluster, each: DescribedChange) -> Row:
 
 
 def _changed_access_row(cluster: Cluster, change: AccessChange) -> Row:
-    names = list(_existing_names(cluster, change))
+    names = list(_affected_resource_names(cluster, change))
     return {
         "access": changed_access_text(change),
         "existing": names[:NAMES_MAX],
@@ -144,14 +145,16 @@ def _difference_row(cluster: Cluster, each: DescribedChange, first: str, second:
     """Return what only one of two principals may; both decide under the name of the first."""
     assert each.witness is not None, "a change that a client can notice"
     decisions = (each.witness.before, first), (each.witness.after, second)
-    because = [decision_rule_text(_with_principal(*decision, name=first)) for decision in decisions]
+    because = [
+        decision_rule_text(_restore_acl_principal(*decision, name=first)) for decision in decisions
+    ]
     return _changed_access_row(cluster, each.change) | {
         "only": second if each.change.gained else first,
         "because": because,
     }
 
 
-def _with_principal(decision: Decision, principal: str, *, name: str) -> Decision:
+def _restore_acl_principal(decision: Decision, principal: str, *, name: str) -> Decision:
     """Return the decision with the principal that its ACL has, instead of the name."""
     if decision.acl is None or decision.acl.principal != name:
         return decision
@@ -159,7 +162,7 @@ def _with_principal(decision: Decision, principal: str, *, name: str) -> Decisio
     return msgspec.structs.replace(decision, acl=acl)
 
 
-def _existing_names(cluster: Cluster, change: AccessChange) -> Iterator[str]:
+def _affected_resource_names(cluster: Cluster, change: AccessChange) -> Iterator[str]:
     """Yield the existing resources that a change is about, by name."""
     if change.names is not None and change.resource_type is not ResourceType.CLUSTER:
         for name in sorted(existing_resource_names(cluster, change.resource_type)):
@@ -167,7 +170,7 @@ def _existing_names(cluster: Cluster, change: AccessChange) -> Iterator[str]:
                 yield name
 
 
-def _observed_changes(
+def _changed_request_accesses(
     history: History, before: StandardAuthorizer, after: StandardAuthorizer
 ) -> list[Row]:
     """Return what kept requests needed that is decided otherwise after a change, by requests."""

@@ -47,7 +47,7 @@ def denial_report(history: History, cluster: Cluster, query: Mapping[str, str]) 
         ),
     }
     return {
-        "denials": _equal_rows_once(logged),
+        "denials": _deduplicate_denials(logged),
         "report": [{"title": title, "text": text} for title, text in sections.items() if text],
         "last": history.last_number,
         "last_authentication": authentications.last_number,
@@ -82,7 +82,7 @@ def check_denial(history: History, cluster: Cluster, query: Mapping[str, str]) -
     }
 
 
-def _equal_rows_once(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _deduplicate_denials(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the first one of equal denials, with the count of all."""
     first_rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in rows:

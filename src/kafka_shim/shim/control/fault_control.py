@@ -38,12 +38,12 @@ class FaultControl:
     def fault_row(self, fault_id: str) -> dict[str, Any]:
         return self._fault_or_404(fault_id).json_row()
 
-    def remove_all_faults_sending_held_responses(self) -> dict[str, Any]:
+    def remove_all_faults(self) -> dict[str, Any]:
         report = report_unmet_faults(self._faults)
         self._faults.remove_all()
         return report
 
-    def remove_fault_sending_held_responses(self, fault_id: str) -> dict[str, Any]:
+    def remove_fault_by_id(self, fault_id: str) -> dict[str, Any]:
         fault = self._fault_or_404(fault_id)
         self._faults.remove(fault.fault_id)
         return report_unmet_faults([fault])

@@ -11,7 +11,7 @@ from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.groups.streams.task_kinds import task_key_for_people
+from kafka_shim.shim.state.groups.streams.task_kinds import task_key_text
 from kafka_shim.shim.state.logs.offset_lookup import find_offset_by_timestamp
 from kafka_shim.shim.state.topics import Partition, Topic
 
@@ -48,7 +48,7 @@ class GroupControl:
 
     def reset_offsets(self, group_id: str, new_offsets: NewOffsets) -> Row:
         """Set the offsets of a group without members, which is created if it does not exist."""
-        group = self._cluster.groups.find_current(group_id)
+        group = self._cluster.groups.find_after_cleanup(group_id)
         if group is not None:
             self._require_no_members(group)
         partitions = list(self._partitions_to_reset(group_id, new_offsets))
@@ -64,7 +64,7 @@ class GroupControl:
             changes.append(row | {"before": before, "after": after})
         if not new_offsets.dry_run:
             for topic, partition, offset in offsets_to_set:
-                self._set_offset_creating_classic_group(group_id, topic, partition, offset)
+                self._store_offset(group_id, topic, partition, offset)
             rows = self._offset_rows(self._group_or_404(group_id)) if offsets_to_set else []
         return {"offsets": rows, "changes": changes}
 
@@ -84,18 +84,16 @@ class GroupControl:
             start = log.start_offset if present is None else present
             return min(max(start + shift, log.start_offset), log.end_offset)
         assert to is not None
-        return _resolve_target_offset(partition, to)
+        return _parse_target_offset(partition, to)
 
-    def _set_offset_creating_classic_group(
-        self, group_id: str, topic: Topic, partition: Partition, offset: int
-    ) -> None:
+    def _store_offset(self, group_id: str, topic: Topic, partition: Partition, offset: int) -> None:
         groups = self._cluster.groups
         share = groups.find_share_group(group_id)
         if share is not None:
             share.initialize_share_state_at(topic.topic_id, partition.index, offset)
-            share.add_initialized_partitions_taking_sets({topic.topic_id: {partition.index}})
+            share.add_initialized_partitions({topic.topic_id: {partition.index}})
             return
-        if groups.find_current(group_id) is None:
+        if groups.find_after_cleanup(group_id) is None:
             groups.get_or_create_classic_group(group_id)
         groups.store_offsets(
             group_id, [OffsetCommit(topic.topic_id, partition.index, CommittedOffset(offset))]
@@ -130,7 +128,7 @@ class GroupControl:
         yield topic, partition
 
     def _group_or_404(self, group_id: str) -> Group:
-        group = self._cluster.groups.find_current(group_id)
+        group = self._cluster.groups.find_after_cleanup(group_id)
         if group is None:
             raise ControlError(404, f"unknown group `{group_id}`")
         return group
@@ -211,7 +209,7 @@ class GroupControl:
         rows = []
         for key, partitions in assignment.items():
             topic = self._cluster.topics.by_id(key)
-            name = task_key_for_people(key) if topic is None else topic.name
+            name = task_key_text(key) if topic is None else topic.name
             rows.append({"topic": name, "partitions": sorted(partitions)})
         return sorted(rows, key=lambda row: str(row["topic"]))
 
@@ -261,7 +259,7 @@ def _offset_row(topic: Topic, partition: Partition, offset: int, lag: int, metad
     }
 
 
-def _resolve_target_offset(partition: Partition, target: int | str) -> int:
+def _parse_target_offset(partition: Partition, target: int | str) -> int:
     log = partition.log
     if target == "earliest":
         return log.start_offset

@@ -46,7 +46,7 @@ class HistoryQueries:
 
         left_out = 0
 
-        def matching(entry: HistoryEntry) -> list[dict[str, Any]]:
+        def matching_decisions(entry: HistoryEntry) -> list[dict[str, Any]]:
             nonlocal left_out
             left_out += entry.left_out_decisions
             return [
@@ -55,7 +55,7 @@ class HistoryQueries:
                 if all(row[name] == value for name, value in expected_values.items())
             ]
 
-        rows, last = self._page_of_rows(query, matching)
+        rows, last = self._page_of_rows(query, matching_decisions)
         return {"decisions": rows, "last": last, "left_out": left_out}
 
     def _page_of_rows(

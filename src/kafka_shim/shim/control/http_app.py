@@ -18,11 +18,11 @@ from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.broker_registry import FIRST, BrokerRegistry
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
 from kafka_shim.shim.control.control_error import ControlError
-from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, inspector_page_and_file_routes
-from kafka_shim.shim.control.loopback import is_loopback_header
+from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, create_inspector_routes
+from kafka_shim.shim.control.loopback import is_loopback_host_header
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -41,7 +41,7 @@ def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
         return registry.control_of_broker(names.pop("broker", FIRST))
 
     async def openapi(request: Request) -> Response:
-        rejection = _rejection_of_untrusted_caller(request, token)
+        rejection = _authenticate_caller(request, token)
         return rejection or Response(_openapi_document_bytes(), media_type="application/json")
 
     routes = [
@@ -61,7 +61,7 @@ def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
         ]
         routes += [
             HttpRoute(f"{base}/openapi.json", openapi),
-            *inspector_page_and_file_routes(base),
+            *create_inspector_routes(base),
         ]
     return Starlette(
         routes=[*routes, FRONT_ROUTE],
@@ -102,7 +102,7 @@ def _create_endpoint(
     required_token = None if route.name == "health" else token
 
     async def endpoint(request: Request) -> Response:
-        rejection = _rejection_of_untrusted_caller(request, required_token)
+        rejection = _authenticate_caller(request, required_token)
         if rejection is not None:
             return rejection
         try:
@@ -139,7 +139,7 @@ async def _read_json_body(request: Request, route: Route[Any]) -> object:
         raise ControlError(400, f"the body is not JSON: {error}") from error
 
 
-def _rejection_of_untrusted_caller(request: Request, token: str | None) -> Response | None:
+def _authenticate_caller(request: Request, token: str | None) -> Response | None:
     """Reject callers without the token; if there is no token, reject calls of web pages.
 
     A page of another site can make a browser on this machine call loopback addresses; it comes
@@ -152,7 +152,7 @@ def _rejection_of_untrusted_caller(request: Request, token: str | None) -> Respo
         return None
     host = request.headers.get("host", "")
     origin = request.headers.get("origin")
-    if not is_loopback_header(host) or (origin is not None and origin != f"http://{host}"):
+    if not is_loopback_host_header(host) or (origin is not None and origin != f"http://{host}"):
         return _error_response(
             403, "only this machine may call; start with --control-token for others"
         )
@@ -160,5 +160,5 @@ def _rejection_of_untrusted_caller(request: Request, token: str | None) -> Respo
 
 
 def _error_response(status: int, text: str) -> Response:
-    content = msgspec.json.encode({"error": safe_text(text)})
+    content = msgspec.json.encode({"error": sanitize_message(text)})
     return Response(content, status, media_type="application/json")

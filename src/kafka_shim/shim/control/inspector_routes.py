@@ -22,7 +22,7 @@ async def _serve_inspector_file(request: Request) -> Response:
 FRONT_ROUTE = Route("/", _redirect_to_inspector)
 
 
-def inspector_page_and_file_routes(base_path: str) -> tuple[Route, Route]:
+def create_inspector_routes(base_path: str) -> tuple[Route, Route]:
     """Return the routes of a broker's inspector below this path."""
     return Route(f"{base_path}/inspector", _serve_inspector_file), Route(
         f"{base_path}/inspector/{{file}}", _serve_inspector_file

@@ -20,7 +20,7 @@ from kafka_shim.authorizer.remedy import (
 )
 from kafka_shim.authorizer.requirements import (
     TABLE,
-    all_requirements_bound_to_release_by_id,
+    bound_requirements_by_id,
 )
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
@@ -36,7 +36,7 @@ from kafka_shim.shim.observing.request_remedy import checked_requirements
 from kafka_shim.shim.state.cluster import Cluster
 
 
-class _Use(msgspec.Struct):
+class _AccessUsage(msgspec.Struct):
     """The requests that needed an access."""
 
     apis: set[str] = set()
@@ -59,16 +59,16 @@ def least_acls_response(
     principal, client_id = query_principal(query), query.get("client_id")
     if principal is None and client_id is None:
         raise ControlError(400, "expected principal or client_id")
-    uses: dict[RequiredAccess, _Use] = {}
+    uses: dict[RequiredAccess, _AccessUsage] = {}
     request_count = left_out = 0
-    bound_rows = all_requirements_bound_to_release_by_id(cluster.policy.release)
+    bound_rows = bound_requirements_by_id(cluster.policy.release)
     for entry in history:
         if principal not in (None, entry.principal) or client_id not in (None, entry.client_id):
             continue
         request_count += 1
         left_out += entry.left_out_decisions
-        for access in _accesses_needed_to_avoid_errors(entry, bound_rows):
-            uses.setdefault(access, _Use()).add_request(entry.number, entry.api.wire_name)
+        for access in _find_needed_accesses(entry, bound_rows):
+            uses.setdefault(access, _AccessUsage()).add_request(entry.number, entry.api.wire_name)
     acls = least_acls(uses)
     return {
         "requests": request_count,
@@ -76,12 +76,12 @@ def least_acls_response(
         "acls": [
             _acl_row(acl, uses, exists=any(authorizer.acls(acl.to_exact_filter()))) for acl in acls
         ],
-        "remove": acls_to_objects(_hindering_acls(authorizer, uses)),
+        "remove": acls_to_objects(_deny_acls_to_remove(authorizer, uses)),
         **_formatted_acls(query.get("format", "commands"), acls),
     }
 
 
-def least_acls_of_recorded_decisions(
+def least_acls_of_recording(
     rows: Iterable[Mapping[str, Any]], query: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the fewest ACLs for the decisions of a recording, which does not tell which exist.
@@ -89,7 +89,7 @@ def least_acls_of_recorded_decisions(
     What no release reports as an error only leaves something out of a response: it is not needed.
     """
     principal, client_id = query_principal(query), query.get("client_id")
-    uses: dict[RequiredAccess, _Use] = {}
+    uses: dict[RequiredAccess, _AccessUsage] = {}
     asked = [
         row
         for row in rows
@@ -97,8 +97,8 @@ def least_acls_of_recorded_decisions(
     ]
     for number, decisions in groupby(asked, itemgetter("number")):
         of_request = list(decisions)
-        for access in _recorded_needs(of_request):
-            uses.setdefault(access, _Use()).add_request(number, of_request[0]["api"])
+        for access in _find_recorded_accesses(of_request):
+            uses.setdefault(access, _AccessUsage()).add_request(number, of_request[0]["api"])
     acls = least_acls(uses)
     return {
         "requests": len({row["number"] for row in asked}),
@@ -109,7 +109,7 @@ def least_acls_of_recorded_decisions(
     }
 
 
-def _recorded_needs(rows: list[Mapping[str, Any]]) -> Iterator[RequiredAccess]:
+def _find_recorded_accesses(rows: list[Mapping[str, Any]]) -> Iterator[RequiredAccess]:
     """Yield what the decisions of one request show to be needed, from any host."""
     actor = Actor(rows[0]["principal"], WILDCARD)
     for requirement in TABLE:
@@ -134,7 +134,7 @@ def _recorded_needs(rows: list[Mapping[str, Any]]) -> Iterator[RequiredAccess]:
             yield RequiredAccess(actor, (*others, (check,)))
 
 
-def _accesses_needed_to_avoid_errors(
+def _find_needed_accesses(
     entry: HistoryEntry, bound_rows: Mapping[str, Any]
 ) -> Iterator[RequiredAccess]:
     """Yield what a request needs, from any host."""
@@ -148,7 +148,7 @@ def _accesses_needed_to_avoid_errors(
 
 
 def _acl_row(
-    acl: Acl, uses: Mapping[RequiredAccess, _Use], *, exists: bool | None
+    acl: Acl, uses: Mapping[RequiredAccess, _AccessUsage], *, exists: bool | None
 ) -> dict[str, Any]:
     """Return an ACL with the APIs that need it, and whether it exists, if that is known."""
     alone = StandardAuthorizer(store=AclStore([acl]))
@@ -162,7 +162,7 @@ def _acl_row(
     }
 
 
-def _hindering_acls(authorizer: Authorizer, accesses: Iterable[RequiredAccess]) -> list[Acl]:
+def _deny_acls_to_remove(authorizer: Authorizer, accesses: Iterable[RequiredAccess]) -> list[Acl]:
     """Return the DENY ACLs that must be removed, too."""
     steps = steps_to_allow(authorizer, accesses)
     return [step.acl for step in steps if not step.is_addition]

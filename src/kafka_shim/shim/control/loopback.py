@@ -13,7 +13,7 @@ def is_loopback(host: str) -> bool:
     return False
 
 
-def is_loopback_header(host: str) -> bool:
+def is_loopback_host_header(host: str) -> bool:
     """Return whether the Host header, `127.0.0.1:8082` or `[::1]`, is an address of the loopback.
 
     A name of another site's own can lead to this machine, an address cannot be one.

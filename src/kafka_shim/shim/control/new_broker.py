@@ -6,12 +6,12 @@ from typing import Any
 from kafka_shim.shim.config import NEWEST, Config, minor_release, with_listener_principals
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.configuration import add_state
+from kafka_shim.shim.settings.configuration import merge_initial_state
 from kafka_shim.shim.settings.defaults import default_listeners, default_super_users
 from kafka_shim.shim.settings.kafka_properties import (
     listeners_of_old_addresses,
     protocols_by_listener,
-    require_broker,
+    require_broker_role,
     require_client_listeners,
     translate_settings,
     with_advertised_addresses,
@@ -59,7 +59,7 @@ def config_for_new_broker(body: Mapping[str, Any], process_config: Config) -> Co
 def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, str]) -> Config:
     properties = body["properties"]
     reject_java_classes(properties)
-    require_broker(properties)
+    require_broker_role(properties)
     release = minor_release(body.get("kafka_version") or NEWEST)
     properties = {**properties, **listeners_of_old_addresses(properties, release)}
     translation = translate_settings(properties, properties, "properties")
@@ -68,7 +68,7 @@ def _build_config(body: Mapping[str, Any], inherited_properties: Mapping[str, st
     protocols = protocols_by_listener(properties)
     fields = {**translation.config_fields, **config_fields(body, options, protocols, "racks")}
     users_of_properties = fields.pop("users", {})
-    add_state(fields, state)
+    merge_initial_state(fields, state)
     fields["users"] = {**users_of_properties, **fields["users"]}
     fields.setdefault("super_users", default_super_users(fields))
     require_client_listeners(fields.get("listeners"), properties)

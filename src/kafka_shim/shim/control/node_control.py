@@ -9,7 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.control.control_error import ControlError, query_number
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.leadership import move_leader_replacing_replica_if_needed
+from kafka_shim.shim.state.leadership import move_partition_leader
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.text.whole_number import parse_whole_number
 
@@ -103,7 +103,7 @@ class NodeControl:
         assigned_partition = None
         number = parse_whole_number(partition)
         if number is not None:
-            assigned_partition = self._cluster.topics.partition_even_never_led(topic, number)
+            assigned_partition = self._cluster.topics.controller_partition(topic, number)
         if assigned_partition is None:
             raise ControlError(404, f"unknown partition {partition} of topic `{topic}`")
         return self._move_leader_of_partition(assigned_partition, node_id)
@@ -119,7 +119,7 @@ class NodeControl:
         self._node_id_or_404(str(node_id))
         if not self._cluster.nodes[node_id].is_alive:
             raise ControlError(409, f"broker {node_id} is stopped, so it cannot lead")
-        move_leader_replacing_replica_if_needed(self._cluster.topics, partition, node_id)
+        move_partition_leader(self._cluster.topics, partition, node_id)
         return {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
 
     def _node_id_or_404(self, text: str) -> int:

@@ -81,7 +81,7 @@ def _api_rows() -> Iterator[tuple[str, list[str]]]:
 def _error_rows() -> Iterator[tuple[str, list[str]]]:
     for error in ErrorCode:
         checks = [row for row in TABLE if any(each.error is error for each in row.denied)]
-        yield error.name, [str(int(error)), _links(checks)]
+        yield error.name, [str(int(error)), _requirement_links(checks)]
 
 
 def _operation_rows() -> Iterator[tuple[str, list[str]]]:
@@ -91,10 +91,13 @@ def _operation_rows() -> Iterator[tuple[str, list[str]]]:
         names = [kind.name for kind, operations in types.items() if operation in operations]
         allowing = sorted(each.name for each in operations_whose_allow_includes(operation))
         if names:
-            yield operation.name, [", ".join(names), ", ".join(allowing), _links(checks)]
+            yield (
+                operation.name,
+                [", ".join(names), ", ".join(allowing), _requirement_links(checks)],
+            )
 
 
-def _links(rows: list[Requirement]) -> str:
+def _requirement_links(rows: list[Requirement]) -> str:
     return ", ".join(f'<a href="#{row.api.wire_name}">{escape(row.id)}</a>' for row in rows)
 
 

@@ -65,81 +65,83 @@ _OPERATIONS = tuple(operation.name for operation in Operation if operation > Ope
 _RESOURCE_TYPES = tuple(kind.name for kind in ResourceType if kind > ResourceType.ANY)
 
 
-def _number(description: str) -> QueryParameter:
+def _int_query(description: str) -> QueryParameter:
     return QueryParameter(description, {"type": "integer", "minimum": 0, "maximum": 10**18 - 1})
 
 
-def _one_of(description: str, *values: str, is_required: bool = False) -> QueryParameter:
+def _enum_query(description: str, *values: str, is_required: bool = False) -> QueryParameter:
     return QueryParameter(description, {"type": "string", "enum": values}, is_required)
 
 
-def _text(description: str, *, is_required: bool = False) -> QueryParameter:
+def _text_query(description: str, *, is_required: bool = False) -> QueryParameter:
     return QueryParameter(
         description, {"type": "string", "minLength": int(is_required)}, is_required
     )
 
 
-def _principal(description: str, *, is_required: bool = False) -> QueryParameter:
+def _principal_query(description: str, *, is_required: bool = False) -> QueryParameter:
     return QueryParameter(description, {"type": "string", "pattern": "^[^:]"}, is_required)
 
 
-_AFTER = _number("only those with a greater number")
-_FORMAT = _one_of("the format of the text (default: commands)", *FORMATS)
-_PRINCIPAL = _principal("such as alice or User:alice")
+_AFTER = _int_query("only those with a greater number")
+_FORMAT = _enum_query("the format of the text (default: commands)", *FORMATS)
+_PRINCIPAL = _principal_query("such as alice or User:alice")
 _API_NAMES = tuple(key.wire_name for key in ApiKey)
-_TYPE = _one_of("such as TOPIC (default: TOPIC)", *_RESOURCE_TYPES)
+_TYPE = _enum_query("such as TOPIC (default: TOPIC)", *_RESOURCE_TYPES)
 _REQUEST_FILTERS = {
-    "api": _one_of("name of the API, such as Produce", *_API_NAMES),
-    "principal": _principal("principal of the client, such as alice or User:alice"),
-    "client_id": _text("the client id of the request"),
-    "after": _number("only requests with a greater number"),
-    "limit": _number("approximate number of rows (default: 1000)"),
+    "api": _enum_query("name of the API, such as Produce", *_API_NAMES),
+    "principal": _principal_query("principal of the client, such as alice or User:alice"),
+    "client_id": _text_query("the client id of the request"),
+    "after": _int_query("only requests with a greater number"),
+    "limit": _int_query("approximate number of rows (default: 1000)"),
 }
 _DECISION_FILTERS = {
     **_REQUEST_FILTERS,
-    "allowed": _one_of("whether it was allowed", "true", "false"),
-    "logged": _one_of(
+    "allowed": _enum_query("whether it was allowed", "true", "false"),
+    "logged": _enum_query(
         "true: only decisions that Kafka's audit log has at its levels info and debug",
         "true",
         "false",
     ),
-    "operation": _one_of("such as WRITE", *_OPERATIONS),
-    "resource_type": _one_of("such as TOPIC", *_RESOURCE_TYPES),
-    "resource_name": _text("the full name"),
+    "operation": _enum_query("such as WRITE", *_OPERATIONS),
+    "resource_type": _enum_query("such as TOPIC", *_RESOURCE_TYPES),
+    "resource_name": _text_query("the full name"),
 }
 _RECORD_PARAMETERS = {
-    "partition": _number("number of the partition (default: 0)"),
-    "from": _number("first offset (default: the newest records)"),
-    "from_ms": _number("instead of an offset: ms since 1970, from the first record at or after it"),
-    "contains": _text("only records with this text in key, value or headers"),
-    "value_bytes_max": _number("return at most this many bytes of a value (default: all)"),
-    "limit": _number("number of records, at most 1000 (default: 100)"),
+    "partition": _int_query("number of the partition (default: 0)"),
+    "from": _int_query("first offset (default: the newest records)"),
+    "from_ms": _int_query(
+        "instead of an offset: ms since 1970, from the first record at or after it"
+    ),
+    "contains": _text_query("only records with this text in key, value or headers"),
+    "value_bytes_max": _int_query("return at most this many bytes of a value (default: all)"),
+    "limit": _int_query("number of records, at most 1000 (default: 100)"),
 }
 _ACTION_PARAMETERS = {
-    "operation": _one_of("such as WRITE", *_OPERATIONS, is_required=True),
+    "operation": _enum_query("such as WRITE", *_OPERATIONS, is_required=True),
     "resource_type": _TYPE,
-    "resource_name": _text("the full name; of the cluster it is not needed"),
+    "resource_name": _text_query("the full name; of the cluster it is not needed"),
 }
 _ACCESS_PARAMETERS = {
-    "principal": _principal("such as User:alice", is_required=True),
-    "host": _text("address of the client (default: 127.0.0.1)"),
+    "principal": _principal_query("such as User:alice", is_required=True),
+    "host": _text_query("address of the client (default: 127.0.0.1)"),
     "resource_type": _TYPE,
-    "resource_name": _text("the full name", is_required=True),
+    "resource_name": _text_query("the full name", is_required=True),
 }
 _LEAST_ACLS_PARAMETERS = {
     "principal": _PRINCIPAL,
-    "client_id": _text("only requests with this client id"),
+    "client_id": _text_query("only requests with this client id"),
     "format": _FORMAT,
 }
 _MATRIX_PARAMETERS = {
     "resource_type": _TYPE,
-    "host": _text("address of the clients (default: 127.0.0.1)"),
-    "first_principal": _number("index of the first principal that is returned (default: 0)"),
-    "principals": _number("number of principals that are returned, at most 100"),
-    "first_resource": _number("index of the first resource that is returned (default: 0)"),
-    "resources": _number("number of resources that are returned, at most 200"),
-    "principal_contains": _text("only principals with this text in them"),
-    "resource_contains": _text("only resources with this text in their names"),
+    "host": _text_query("address of the clients (default: 127.0.0.1)"),
+    "first_principal": _int_query("index of the first principal that is returned (default: 0)"),
+    "principals": _int_query("number of principals that are returned, at most 100"),
+    "first_resource": _int_query("index of the first resource that is returned (default: 0)"),
+    "resources": _int_query("number of resources that are returned, at most 200"),
+    "principal_contains": _text_query("only principals with this text in them"),
+    "resource_contains": _text_query("only resources with this text in their names"),
 }
 
 ROUTES: tuple[Route[BrokerControl], ...] = (
@@ -151,11 +153,11 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, _: control.full_state(), bodies.ClusterState),
     Route("POST", "/reset", "reset", "Reset the broker to its state at startup",
           lambda control, call: control.reset_broker(call.query), bodies.SetupReport,
-          query={"new_ports": _one_of(
+          query={"new_ports": _enum_query(
               "true: clients of before reach nothing, since the broker listens on other free ports;"
               " GET /listeners has them (default: false)", "true", "false")}),
     Route("GET", "/warnings", "warnings", "What was set up and has had no effect so far",
-          lambda control, _: control.setup.current_setup(), bodies.CurrentSetup),
+          lambda control, _: control.setup.interim_report(), bodies.CurrentSetup),
     Route("POST", "/snapshots", "snapshot", "Take a snapshot of the state",
           lambda control, _: control.take_snapshot(), bodies.SnapshotRow),
     Route("POST", "/snapshots/{id}/restore", "restore", "Restore a snapshot",
@@ -206,7 +208,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.remove_user(call.path["name"]), bodies.Done),
     Route("GET", "/acls", "list_acls", "All ACLs",
           lambda control, call: control.list_acls(call.query), bodies.AclRows,
-          query={"principal": _principal("only those of this principal")}),
+          query={"principal": _principal_query("only those of this principal")}),
     Route("POST", "/acls", "add_acls", "Add ACLs; those that exist already stay",
           lambda control, call: control.add_acls(call.body), bodies.AclRows, bodies.AclRules),
     Route("POST", "/acls/import", "import_acls", "Add ACLs from a text in any known format",
@@ -214,7 +216,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           state_bodies.AclText),
     Route("GET", "/acls/export", "export_acls", "All ACLs as text, in any known format",
           lambda control, call: control.export_acls(call.query), state_bodies.ExportedAcls,
-          query={"format": _FORMAT, "principal": _principal("only those of this principal")}),
+          query={"format": _FORMAT, "principal": _principal_query("only those of this principal")}),
     Route("GET", "/acls/use", "acl_use", "Which ACLs decided about the kept requests, and when",
           lambda control, _: control.acl_use(), state_bodies.AclUse),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
@@ -228,8 +230,8 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           "What one principal may and another may not, and why",
           lambda control, call: control.difference_of_principals(call.query),
           state_bodies.PrincipalDifferences,
-          query={"first": _principal("such as User:alice", is_required=True),
-                 "second": _principal("such as User:bob", is_required=True)}),
+          query={"first": _principal_query("such as User:alice", is_required=True),
+                 "second": _principal_query("such as User:bob", is_required=True)}),
     Route("GET", "/matrix", "matrix", "Who can do what on which resource",
           lambda control, call: control.access_matrix(call.query), bodies.AccessMatrix,
           query=_MATRIX_PARAMETERS),
@@ -257,13 +259,13 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/denials", "denials",
           "The denials that Kafka's audit log has, and what a failed test shows",
           lambda control, call: control.denial_report(call.query), bodies.DenialReport,
-          query={"after": _number("only denials of requests with a greater number"),
-                 "after_authentication": _number("only authentications with a greater number")}),
+          query={"after": _int_query("only denials of requests with a greater number"),
+                 "after_authentication": _int_query("only authentications with a greater number")}),
     Route("GET", "/denials/check", "check_denial", "Whether a principal was denied an operation",
           lambda control, call: control.check_denial(call.query), bodies.DenialCheck,
-          query={"principal": _principal("such as alice or User:alice", is_required=True),
-                 "operation": _one_of("such as WRITE", *_OPERATIONS, is_required=True),
-                 "resource": _text("such as topic:orders, or cluster", is_required=True)}),
+          query={"principal": _principal_query("such as alice or User:alice", is_required=True),
+                 "operation": _enum_query("such as WRITE", *_OPERATIONS, is_required=True),
+                 "resource": _text_query("such as topic:orders, or cluster", is_required=True)}),
     Route("GET", "/changes", "changes", "The last changes of the state, and who made them",
           lambda control, call: control.list_changes(call.query), state_bodies.ChangeRows,
           query={"after": _AFTER}),
@@ -275,12 +277,12 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.faults.add_fault(call.body), bodies.FaultRow,
           bodies.NewFault),
     Route("DELETE", "/faults", "clear_faults", "Remove all faults",
-          lambda control, _: control.faults.remove_all_faults_sending_held_responses(),
+          lambda control, _: control.faults.remove_all_faults(),
           bodies.SetupReport),
     Route("GET", "/faults/{id}", "fault", "One fault, with its counts",
           lambda control, call: control.faults.fault_row(call.path["id"]), bodies.FaultRow),
     Route("DELETE", "/faults/{id}", "remove_fault", "Remove a fault",
-          lambda control, call: control.faults.remove_fault_sending_held_responses(call.path["id"]),
+          lambda control, call: control.faults.remove_fault_by_id(call.path["id"]),
           bodies.SetupReport),
     Route("POST", "/faults/{id}/disable", "disable_fault",
           "Switch a fault off; it matches no requests until it is switched on",
@@ -324,12 +326,12 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
 async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     """Call a route. Raise ControlError if the query or the body is invalid, or the call fails."""
     try:
-        return await _call_checked_route(target, route, call)
+        return await _validate_and_call(target, route, call)
     except AclTextError as error:  # of a name or an ACL in the query or the body
         raise ControlError(400, str(error)) from error
 
 
-async def _call_checked_route(target: Target, route: Route[Target], call: Call) -> Any:
+async def _validate_and_call(target: Target, route: Route[Target], call: Call) -> Any:
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
         known = (

@@ -18,11 +18,11 @@ from kafka_shim.protocol.records.compression import Compression, MissingPackageE
 from kafka_shim.shim.control.control_error import ControlError, query_number
 from kafka_shim.shim.control.key_partition import partition_of_key
 from kafka_shim.shim.control.state_bodies import NewRecord
-from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
+from kafka_shim.shim.handlers.producing.appending import append_idempotently
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    check_batch_returning_max_timestamp_ms,
+    check_batch,
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log import PartitionLog
@@ -60,7 +60,7 @@ class TopicRecordControl:
                 if len(rows) == limit or (searched_text and count == _SEARCHED_MAX):
                     next_offset = record.offset
                     break
-                if not searched_text or _contains(record, searched_text):
+                if not searched_text or _record_contains(record, searched_text):
                     rows.append(_record_row(partition.index, batch, record, value_bytes_max))
         except (DecodeError, MissingPackageError) as error:
             text = f"records of topic `{topic}` cannot be read: {error}"
@@ -100,9 +100,7 @@ class TopicRecordControl:
         assert batch is not None
         limits = RecordLimits(partition.log.settings, self._cluster.facts.records, now_ms)
         try:
-            stored = append_unless_duplicate(
-                partition, batch, limits, check_batch_returning_max_timestamp_ms(batch, limits)
-            )
+            stored = append_idempotently(partition, batch, limits, check_batch(batch, limits))
         except RecordsRejected as error:
             text = f": {error.message}" if error.message else ""
             raise ControlError(
@@ -138,7 +136,7 @@ def _records_since(partition: Partition, first_offset: int) -> Iterator[tuple[Ba
                     yield batch, record
 
 
-def _contains(record: Record, text: bytes) -> bool:
+def _record_contains(record: Record, text: bytes) -> bool:
     """Return whether the key, the value or a header contains these bytes."""
     parts = [record.key, record.value]
     parts += [part for key, value in record.headers for part in (key.encode(), value)]

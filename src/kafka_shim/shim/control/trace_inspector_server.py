@@ -10,8 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.inspector_files import FILES, HEADERS, inspector_file_content
-from kafka_shim.shim.control.least_acls_query import least_acls_of_recorded_decisions
-from kafka_shim.shim.control.loopback import is_loopback_header
+from kafka_shim.shim.control.least_acls_query import least_acls_of_recording
+from kafka_shim.shim.control.loopback import is_loopback_host_header
 from kafka_shim.text.whole_number import parse_whole_number
 
 HOST = "127.0.0.1"
@@ -56,7 +56,7 @@ class TraceInspectorServer(ThreadingHTTPServer):
         if number is not None:
             return rows.request_detail(number)
         if path == "/least-acls":
-            return least_acls_of_recorded_decisions(rows.decisions, query)
+            return least_acls_of_recording(rows.decisions, query)
         kinds = {"/requests": rows.requests, "/decisions": rows.decisions}
         if path not in kinds:
             return None
@@ -113,7 +113,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
         host = self.headers.get("Host", "")
         origin = self.headers.get("Origin")
         is_same = origin is None or origin == f"http://{host}"
-        return is_loopback_header(host) and is_same
+        return is_loopback_host_header(host) and is_same
 
     def _send_response(
         self, status: int, body: bytes, media_type: str, headers: Mapping[str, str] | None = None

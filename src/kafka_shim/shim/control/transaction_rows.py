@@ -8,7 +8,7 @@ from kafka_shim.shim.state.cluster import Cluster
 PRODUCERS_MAX = 1000
 
 
-def transactions_and_limited_producers(cluster: Cluster) -> dict[str, Any]:
+def transaction_state_rows(cluster: Cluster) -> dict[str, Any]:
     """Return transactional ids by name, and at most 1000 producers, first those in transactions."""
     transactions = sorted(
         cluster.transactions, key=lambda transaction: transaction.transactional_id

@@ -17,7 +17,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import (
     RequestHeader,
-    is_request_not_sasl_token,
+    is_kafka_request,
     read_request_header,
 )
 from kafka_shim.shim.apis import ApiTable, ServedApi
@@ -175,14 +175,14 @@ class Dispatcher:
             if header.unknown_tags and self.apis.request_items_are_limited:
                 check_tag_count(len(header.unknown_tags))
         except ProtocolError as error:
-            raise self._unreadable("request header", error, frame, session) from error
+            raise self._unreadable_error("request header", error, frame, session) from error
         if session.phase is not _READY or session.expires_at_ms is not None:
-            self._check_phase(frame, header, session)
-        if api is None and not is_request_not_sasl_token(header):
+            self._check_authentication_phase(frame, header, session)
+        if api is None and not is_kafka_request(header):
             raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         return Exchange(session, header, frame, body_at, api)
 
-    def _unreadable(
+    def _unreadable_error(
         self,
         what: str,
         error: ProtocolError,
@@ -191,7 +191,9 @@ class Dispatcher:
     ) -> CloseConnection:
         return CloseConnection(f"unreadable {what}: {error}")
 
-    def _check_phase(self, frame: bytes, header: RequestHeader, session: Session) -> None:
+    def _check_authentication_phase(
+        self, frame: bytes, header: RequestHeader, session: Session
+    ) -> None:
         check_phase(header, session, self.cluster, len(frame))
 
     def _find_api(self, frame: bytes) -> ServedApi | None:
@@ -218,7 +220,7 @@ class Dispatcher:
             exchange.request = request = api.decode_request(exchange.frame, exchange.body_at)
         except ProtocolError as error:
             what = f"{api.key.wire_name} request, version {api.version}"
-            raise self._unreadable(what, error, exchange.frame, session) from error
+            raise self._unreadable_error(what, error, exchange.frame, session) from error
         session.sent_apis |= 1 << header.api_key
         policy, node_id, facts = cluster.policy, session.node_id, cluster.facts
         access = Access(policy, node_id, session.actor)

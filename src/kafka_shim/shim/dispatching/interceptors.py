@@ -53,7 +53,7 @@ class Exchange(msgspec.Struct, eq=False):
     fault_ids: Sequence[int] = ()
     notes: Mapping["Interceptor", Any] = _NO_NOTES
 
-    def add_note(self, interceptor: "Interceptor", note: object) -> None:
+    def store_interceptor_state(self, interceptor: "Interceptor", note: object) -> None:
         """Keep something of an interceptor until its next hook."""
         self.notes = {**self.notes, interceptor: note}
 
@@ -111,19 +111,19 @@ class InterceptorChain:
 
     def __init__(self, call_handler: Handle) -> None:
         self._call_handler = call_handler
-        self._by_name: dict[str, Interceptor] = {}
+        self._mapping_schema: dict[str, Interceptor] = {}
         self._compose_hooks()
 
     def set_interceptor(self, name: str, interceptor: Interceptor | None) -> None:
         """Add an interceptor or replace the one with this name; None removes it."""
-        self._by_name.pop(name, None)
+        self._mapping_schema.pop(name, None)
         if interceptor is not None:
-            self._by_name[name] = interceptor
+            self._mapping_schema[name] = interceptor
         self._compose_hooks()
 
     def _compose_hooks(self) -> None:
-        names = sorted(self._by_name, key=lambda name: name != QUOTAS)
-        interceptors = [self._by_name[name] for name in names]
+        names = sorted(self._mapping_schema, key=lambda name: name != QUOTAS)
+        interceptors = [self._mapping_schema[name] for name in names]
         self.are_present = bool(interceptors)
         self.need_all_decisions = any(each.needs_all_decisions for each in interceptors)
         self.need_handlers = any(each.needs_handlers for each in interceptors)
@@ -158,7 +158,7 @@ class QuotaInterceptor(Interceptor):
         self._cluster = cluster
 
     def on_request(self, exchange: Exchange) -> None:
-        exchange.add_note(self, self._cluster.clock.now_us())
+        exchange.store_interceptor_state(self, self._cluster.clock.now_us())
 
     def on_handled(self, exchange: Exchange) -> None:
         """Count the request's bytes, and the time that it took."""
@@ -227,7 +227,7 @@ class HistoryInterceptor(Interceptor):
         entry = self._history.add_request(
             exchange.session, exchange.header, exchange.frame, self._clock.now_us()
         )
-        exchange.add_note(self, entry)
+        exchange.store_interceptor_state(self, entry)
         CURRENT_ORIGINATOR.set(entry)
 
     def on_handled(self, exchange: Exchange) -> None:
@@ -261,7 +261,7 @@ class TraceInterceptor(Interceptor):
         self._recorder = recorder
 
     def on_header(self, exchange: Exchange) -> None:
-        exchange.add_note(
+        exchange.store_interceptor_state(
             self, self._recorder.record_request(exchange.session, exchange.header, exchange.frame)
         )
 
@@ -289,4 +289,4 @@ class StorageNotifyingInterceptor(Interceptor):
 
     def on_handled(self, exchange: Exchange) -> None:
         if not exchange.context.is_rejected:
-            self._storage.note_handled_request(exchange.api.key)
+            self._storage.mark_handled_request(exchange.api.key)

@@ -108,10 +108,10 @@ class ResponseCache:
         if self._misses > MISSES_MAX and self._misses & 7:
             return None
         if self._state_version != changes.number or self._timers_fired != self._clock.fired_timers:
-            self._clear_for_new_state()
+            self._invalidate()
         if changes.under_way:
             return None
-        identity = session.identity or self._assign_identity(session)
+        identity = session.identity or self._get_or_create_identity(session)
         self._pending_key = key = identity + frame[:4] + frame[8:]
         cached = self._responses.get(key)
         if cached is not None:
@@ -158,14 +158,14 @@ class ResponseCache:
         while self.memory_bytes > self._bytes_max:
             self.memory_bytes -= self._responses.popitem(last=False)[1].memory_bytes
 
-    def _clear_for_new_state(self) -> None:
+    def _invalidate(self) -> None:
         """Empty the cache, since something may have changed."""
         if self._responses:
             self._responses.clear()
             self.memory_bytes = 0
         self._state_version, self._timers_fired = self._changes.number, self._clock.fired_timers
 
-    def _assign_identity(self, session: Session) -> bytes:
+    def _get_or_create_identity(self, session: Session) -> bytes:
         """Return an identity of the caller and its connection's
         endpoints, which is never reused.
         """

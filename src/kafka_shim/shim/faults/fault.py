@@ -94,7 +94,7 @@ class Fault:
             for topic, partition in partitions
         )
 
-    def count_match(self) -> bool:
+    def advance_trigger(self) -> bool:
         """Count a request that matches; return whether the trigger fires for it."""
         self.calls += 1
         trigger = self.spec.trigger
@@ -109,7 +109,7 @@ class Fault:
         self.fired += fires
         return fires
 
-    def unmet_text(self) -> str | None:
+    def no_effect_reason(self) -> str | None:
         """Return why the fault has had no effect; None if it had one, by chance had none, or is
         switched off.
         """

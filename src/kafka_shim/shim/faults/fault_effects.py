@@ -30,15 +30,15 @@ def response_with_faults(
 ) -> Any:
     """Respond to a request under faults. Raise CloseConnection if one closes the connection."""
     for fault in faults:
-        _apply_early_effects(fault, context)
+        _apply_request_effects(fault, context)
     response = _handle_with_faults(faults, api, request, context, handle_request)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
     context.damage_frame = build_frame_damage([fault.spec.action for fault in faults], api)
-    return _respond(faults, response, context.cluster, context.version)
+    return _apply_response_effects(faults, response, context.cluster, context.version)
 
 
-def _apply_early_effects(fault: Fault, context: RequestContext) -> None:
+def _apply_request_effects(fault: Fault, context: RequestContext) -> None:
     if fault.spec.action.disconnect == "before":
         raise CloseConnection("a fault closes the connection instead of handling a request")
     authorizer = context.cluster.policy.authorizer
@@ -49,12 +49,12 @@ def _apply_early_effects(fault: Fault, context: RequestContext) -> None:
         if fault.revoked:
             fault.revoked_nothing = not remove_exact_acls(context.cluster, fault.revoked)
     if fault.denial is not None:
-        context.access.denied_by_fault = _denied_by_either(
+        context.access.denied_by_fault = _either_predicate(
             context.access.denied_by_fault, fault.denial
         )
 
 
-def _denied_by_either(
+def _either_predicate(
     first: Callable[[Action], bool] | None, second: Callable[[Action], bool]
 ) -> Callable[[Action], bool]:
     return second if first is None else lambda action: first(action) or second(action)
@@ -82,7 +82,9 @@ def _handle_with_faults(
     return response
 
 
-def _respond(faults: list[Fault], response: Any, cluster: Cluster, version: int) -> Any:
+def _apply_response_effects(
+    faults: list[Fault], response: Any, cluster: Cluster, version: int
+) -> Any:
     """Return the response, or a pending one if faults hold it back."""
     effects = _CombinedResponseEffects(faults, cluster, version)
     if not isinstance(response, PendingResponse | msgspec.Struct):
@@ -93,9 +95,9 @@ def _respond(faults: list[Fault], response: Any, cluster: Cluster, version: int)
         response.cancel if isinstance(response, PendingResponse) else None
     )
     if isinstance(response, PendingResponse):
-        response.set_response_callback(lambda value: effects.deliver(value, held_back))
+        response.set_response_callback(lambda value: effects.complete_later(value, held_back))
     else:
-        effects.deliver(response, held_back)
+        effects.complete_later(response, held_back)
     return held_back
 
 
@@ -118,7 +120,7 @@ class _CombinedResponseEffects:
     def withholds_response(self) -> bool:
         return bool(self._delay_ms or self._pausing or self._drops_response)
 
-    def deliver(self, response: Any, pending: PendingResponse[Any]) -> None:
+    def complete_later(self, response: Any, pending: PendingResponse[Any]) -> None:
         """Complete `pending` after the pause and the delay; never if a fault drops the response."""
         if self._drops_response:
             return

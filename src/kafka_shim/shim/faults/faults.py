@@ -68,7 +68,7 @@ class Faults:
         before, after = {
             "added": (None, definition),
             "removed": (definition, None),
-            "changed": _switch_states(is_disabled=is_disabled),
+            "changed": _switch_texts(is_disabled=is_disabled),
         }[action]
         self.observe_change(StateChange("fault", action, str(fault.fault_id), before, after))
 
@@ -95,9 +95,9 @@ class Faults:
             if not fault.is_disabled
             and fault.matches_apart_from_names(api, context)
             and fault.matches_names(names)
-            and fault.count_match()
+            and fault.advance_trigger()
         ]
 
 
-def _switch_states(*, is_disabled: bool) -> tuple[str, str]:
+def _switch_texts(*, is_disabled: bool) -> tuple[str, str]:
     return ("on", "off") if is_disabled else ("off", "on")

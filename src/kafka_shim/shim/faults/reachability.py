@@ -12,7 +12,7 @@ from kafka_shim.shim.faults.fault import Fault, parse_fault_spec
 from kafka_shim.shim.faults.spec import FaultError, FaultSpec, Match
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.known_principals import known_principals
-from kafka_shim.text.misspelling import misspelt_name
+from kafka_shim.text.misspelling import suggest_name
 
 _LISTS_BY_CONDITION = {
     "topic": {"topics", "topic_ids", "config_resources"},
@@ -32,7 +32,7 @@ def require_reachable(fields: Mapping[str, Any], cluster: Cluster) -> None:
     fault = Fault(0, parse_fault_spec(fields))
     spec, api = fault.spec, fault.api
     match = spec.match
-    requests = list(_requests(api, match.version, cluster.release))
+    requests = list(_served_requests(api, match.version, cluster.release))
     _require_served(requests, match, cluster.release)
     for condition, is_possible in _field_conditions(match):
         if not any(is_possible(*request) for request in requests):
@@ -51,7 +51,7 @@ def require_reachable(fields: Mapping[str, Any], cluster: Cluster) -> None:
         _require_known_names(match, cluster)
 
 
-def _requests(api: ApiKey | None, version: int | None, release: str) -> Iterator[Request]:
+def _served_requests(api: ApiKey | None, version: int | None, release: str) -> Iterator[Request]:
     """Yield the requests that the broker serves, of one API and version if they are given."""
     for key, (low, high) in served_versions(release).items():
         if api in (None, key):
@@ -76,12 +76,12 @@ def _field_conditions(match: Match) -> Iterator[tuple[str, Callable[[ApiKey, int
     """Yield each condition about names in a request, with whether requests can have such names."""
     for condition, lists in _LISTS_BY_CONDITION.items():
         if getattr(match, condition) is not None:
-            yield condition, _names_any_of(lists)
+            yield condition, _naming_predicate(lists)
     if match.partition is not None:
         yield "partition", can_name_partitions
 
 
-def _names_any_of(lists: set[str]) -> Callable[[ApiKey, int], bool]:
+def _naming_predicate(lists: set[str]) -> Callable[[ApiKey, int], bool]:
     return lambda key, version: bool(lists & names_in_requests(key, version))
 
 
@@ -105,21 +105,21 @@ def _require_known_names(match: Match, cluster: Cluster) -> None:
     """Raise FaultError for a topic, partition or principal that looks like a mistake."""
     if match.topic is not None:
         topic = cluster.topics.get(match.topic)
-        meant = misspelt_name(match.topic, (each.name for each in cluster.topics))
+        meant = suggest_name(match.topic, (each.name for each in cluster.topics))
         if meant is not None:
-            raise _misspelt("topic", match.topic, meant)
+            raise _misspelling_error("topic", match.topic, meant)
         if topic is not None and (match.partition or 0) >= len(topic.partitions):
             raise FaultError(
                 f"match.partition: topic `{match.topic}` has no partition {match.partition}, only"
                 f" {len(topic.partitions)}; set must_fire if clients name it nevertheless"
             )
     if match.principal is not None:
-        meant = misspelt_name(match.principal, known_principals(cluster))
+        meant = suggest_name(match.principal, known_principals(cluster))
         if meant is not None:
-            raise _misspelt("principal", match.principal, meant)
+            raise _misspelling_error("principal", match.principal, meant)
 
 
-def _misspelt(condition: str, name: str, meant: str) -> FaultError:
+def _misspelling_error(condition: str, name: str, meant: str) -> FaultError:
     return FaultError(
         f"match.{condition}: unknown {condition} `{name}`; did you mean `{meant}`? Otherwise create"
         " it first, or set must_fire"

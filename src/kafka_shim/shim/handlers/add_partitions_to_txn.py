@@ -71,7 +71,7 @@ def error_response(
     if not topics:  # the batched form has a request-level error
         return AddPartitionsToTxnResponse(error_code=error)
     return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=_same_error_in_request_order(topics, error)
+        results_by_topic_v3_and_below=_ordered_error_results(topics, error)
     )
 
 
@@ -82,13 +82,11 @@ def _add_partitions_of_client(
     transactional_id = request.v3_and_below_transactional_id
     denial = context.access.denial_error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
     if denial is not NO_ERROR:
-        return _same_error_merged_by_release(topics, denial, context)
+        return _error_results(topics, denial, context)
     errors = _partition_errors(topics, context)
     if any(errors.values()):
         return _group_errors_by_topic(errors, ErrorCode.OPERATION_NOT_ATTEMPTED)
-    return _same_error_merged_by_release(
-        topics, _add_to_transaction(request, list(errors), context), context
-    )
+    return _error_results(topics, _add_to_transaction(request, list(errors), context), context)
 
 
 def _add_to_transaction(
@@ -164,9 +162,7 @@ def _handle_broker_transaction(
     else:
         added = [*partitions]  # a plain list: the transaction changes in one time slice
         error = error or transactions.add_partitions(name, *owner, added)
-        results = _same_error_in_request_order(
-            topics_of_first_entry, _error_of_version(error, context)
-        )
+        results = _ordered_error_results(topics_of_first_entry, _error_of_version(error, context))
     return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 
 
@@ -183,17 +179,17 @@ def _flatten_partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[T
     return ((topic.name, index) for topic in topics for index in topic.partitions)
 
 
-def _same_error_merged_by_release(
+def _error_results(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
     """Return one error for every partition."""
     if context.facts.records.add_partitions_merges_repeated_partitions:
         errors = dict.fromkeys(_flatten_partitions(topics), error)
         return _group_errors_by_topic(errors)
-    return _same_error_in_request_order(topics, error)
+    return _ordered_error_results(topics, error)
 
 
-def _same_error_in_request_order(
+def _ordered_error_results(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode
 ) -> list[AddPartitionsToTxnTopicResult]:
     return [

@@ -46,7 +46,7 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
             if results[key].error_code == ErrorCode.NONE:
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
                 alterations.append((_entity_names_by_type(entry), changes))
-    _check_changed_limit_count(alterations, context)
+    _check_change_limit(alterations, context)
     if not request.validate_only:
         _alter_limits(alterations, context)
     return AlterClientQuotasResponse(entries=_results_in_hash_map_order(results))
@@ -62,7 +62,7 @@ def _alter_limits(alterations: list[Alteration], context: RequestContext) -> Non
         context.cluster.report_settings(f"quotas of {entity}", before[entity], limits)
 
 
-def _check_changed_limit_count(alterations: list[Alteration], context: RequestContext) -> None:
+def _check_change_limit(alterations: list[Alteration], context: RequestContext) -> None:
     """Raise POLICY_VIOLATION if the request changes more than a controller does in one request."""
     limit = context.facts.users.changed_quotas_per_request_max
     if limit is None or sum(len(changes) for _, changes in alterations) <= limit:

@@ -27,10 +27,10 @@ from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.handlers.common import config_change, early_kraft_configs
 from kafka_shim.shim.handlers.common.config_resources import (
     ConfigResourceError,
-    check_resource_count,
+    authorize_broker_early,
+    check_not_duplicated,
     is_describable_type,
     require_config_access,
-    require_early_broker_access,
     resource_type_in_alter_response,
     unalterable_type_error,
 )
@@ -75,7 +75,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     for resource in resources:
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
-            check_resource_count(counts[resource.resource_type, resource.resource_name])
+            check_not_duplicated(counts[resource.resource_type, resource.resource_name])
             _alter_resource(resource, context, validate_only=request.validate_only)
         except ConfigResourceError as failure:
             responses.append(_resource_response(resource, failure.error, failure.message, context))
@@ -87,7 +87,9 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
 def _alter_as_kraft_3_0_controller(
     request: AlterConfigsRequest, context: RequestContext
 ) -> AlterConfigsResponse:
-    rows, allowed = early_kraft_configs.split_rejected(request.resources, REQUIREMENTS, context)
+    rows, allowed = early_kraft_configs.authorize_resources(
+        request.resources, REQUIREMENTS, context
+    )
     alter = partial(
         _replace_settings_as_kraft_3_0_controller,
         context=context,
@@ -111,9 +113,9 @@ def _replace_settings_as_kraft_3_0_controller(
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
     early_kraft_configs.stored_settings(kind, name, context)
-    early_kraft_configs.check_topic_settings_if_validated(kind, new, context)
+    early_kraft_configs.check_new_topic_settings(kind, new, context)
     if not validate_only:
-        early_kraft_configs.store_broker_or_even_future_topic_settings(kind, name, new, context)
+        early_kraft_configs.store_resource_settings(kind, name, new, context)
 
 
 error_response = mirroring_error_builder(
@@ -168,13 +170,13 @@ def _alter_resource(
         context.facts.configs.brokers_check_configs_before_permission
         and kind == ConfigResourceType.BROKER
     ):
-        require_early_broker_access(context, REQUIREMENTS[kind], name)
-        config_change.stored_settings_requiring_alterable_broker(kind, name, context)
+        authorize_broker_early(context, REQUIREMENTS[kind], name)
+        config_change.settings_to_alter(kind, name, context)
         config_change.check_broker_settings(name, new, context)
     require_config_access(context, REQUIREMENTS[kind], name)
     if nulls:
         raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    config_change.stored_settings_requiring_alterable_broker(kind, name, context)
+    config_change.settings_to_alter(kind, name, context)
     config_change.check_new_settings(kind, name, new, context)
     if not validate_only:
         config_change.store_settings(kind, name, new, context)

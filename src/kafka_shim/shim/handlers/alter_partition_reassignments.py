@@ -102,7 +102,7 @@ def _reassign(
         raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
     if request_partition.replicas is not None and not checks_topic_first:
         _check_new_replicas(request_partition.replicas, context)
-    partition = context.cluster.topics.partition_even_never_led(
+    partition = context.cluster.topics.controller_partition(
         topic_name, request_partition.partition_index
     )
     if partition is None:

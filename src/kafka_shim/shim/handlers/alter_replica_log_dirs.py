@@ -34,7 +34,7 @@ def handle(
         for topic in request_dir.topics:
             for index in topic.partitions:
                 by_index = results.setdefault(topic.name, {})
-                if _future_folder_name_is_too_long(topic.name, index):
+                if _is_future_name_too_long(topic.name, index):
                     by_index[index] = ErrorCode.INVALID_TOPIC_EXCEPTION
                 elif request_dir.path == log_dir:
                     by_index[index] = _missing_replica_error(topic.name, index, context)
@@ -74,7 +74,7 @@ def _same_error_for_all_partitions(
     return errors_by_topic
 
 
-def _future_folder_name_is_too_long(topic_name: str, index: int) -> bool:
+def _is_future_name_too_long(topic_name: str, index: int) -> bool:
     """Return whether the folder of a moving partition would have too long a name."""
     return len(f"{topic_name}-{index}") + FUTURE_SUFFIX_LENGTH > FILE_NAME_MAX
 

@@ -58,7 +58,7 @@ def handle(
             known.partitions += row.partitions
     initialized = _initialized_partitions(rows.values())
     if initialized is not None:
-        group.add_initialized_partitions_taking_sets(initialized)
+        group.add_initialized_partitions(initialized)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 

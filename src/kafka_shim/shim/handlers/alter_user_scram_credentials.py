@@ -52,7 +52,7 @@ def handle(
     results = []
     for alterations in users:
         failure = failure_of(alterations, context)
-        error, message = failure or _alter_all_of_user(alterations, context.cluster.users)
+        error, message = failure or _alter_user(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
             message = context.facts.users.alter_scram_ok_message
         results.append(_result(alterations[0].name, error, message))
@@ -83,34 +83,32 @@ def _result(name: str, error: ErrorCode, message: str | None) -> AlterUserScramC
 def _repeated_user_error(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
     """Return the error for a user that is altered twice; a failure of the first comes before it."""
     first = alterations[0]
-    failure = _invalid_alteration_outcome(first) or _missing_credential_outcome(
+    failure = _invalid_alteration_error(first) or _missing_credential_error(
         first, context.cluster.users
     )
-    return failure or (_duplicate_user_outcome(first) if len(alterations) > 1 else None)
+    return failure or (_duplicate_user_error(first) if len(alterations) > 1 else None)
 
 
 def _request_error_as_zookeeper(
     alterations: list[Alteration], context: RequestContext
 ) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
-    failure = next(filter(None, map(_invalid_alteration_outcome, alterations)), None)
+    failure = next(filter(None, map(_invalid_alteration_error, alterations)), None)
     if failure is not None:
         return failure
     if alterations[0].name in ZOOKEEPER_DOTS:
         return ErrorCode.UNKNOWN_SERVER_ERROR, None
     mechanisms = {alteration.mechanism for alteration in alterations}
     if len(mechanisms) < len(alterations):
-        return _duplicate_user_outcome(alterations[0])
+        return _duplicate_user_error(alterations[0])
     users = context.cluster.users
     return next(
-        filter(
-            None, (_missing_credential_outcome(alteration, users) for alteration in alterations)
-        ),
+        filter(None, (_missing_credential_error(alteration, users) for alteration in alterations)),
         None,
     )
 
 
-def _invalid_alteration_outcome(alteration: Alteration) -> Outcome | None:
+def _invalid_alteration_error(alteration: Alteration) -> Outcome | None:
     if not alteration.name:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty"
     if alteration.mechanism not in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
@@ -119,13 +117,13 @@ def _invalid_alteration_outcome(alteration: Alteration) -> Outcome | None:
             f"SCRAM mechanism {alteration.mechanism} is unknown",
         )
     return (
-        _invalid_iterations_outcome(alteration.iterations)
+        _invalid_iterations_error(alteration.iterations)
         if isinstance(alteration, ScramCredentialUpsertion)
         else None
     )
 
 
-def _missing_credential_outcome(alteration: Alteration, users: Users) -> Outcome | None:
+def _missing_credential_error(alteration: Alteration, users: Users) -> Outcome | None:
     """Return the error if a credential to delete does not exist."""
     mechanism = ScramMechanism(alteration.mechanism)
     has_credential = any(kind is mechanism for kind, _ in users.stored_credentials(alteration.name))
@@ -135,12 +133,12 @@ def _missing_credential_outcome(alteration: Alteration, users: Users) -> Outcome
     return ErrorCode.RESOURCE_NOT_FOUND, text
 
 
-def _duplicate_user_outcome(alteration: Alteration) -> Outcome:
+def _duplicate_user_error(alteration: Alteration) -> Outcome:
     text = f"user `{alteration.name}` is altered more than once in this request"
     return ErrorCode.DUPLICATE_RESOURCE, text
 
 
-def _alter_all_of_user(alterations: list[Alteration], users: Users) -> Outcome:
+def _alter_user(alterations: list[Alteration], users: Users) -> Outcome:
     """Apply all alterations, and return the first error."""
     outcomes = [
         _alter_credential(alteration, ScramMechanism(alteration.mechanism), users)
@@ -156,7 +154,7 @@ def _alter_credential(alteration: Alteration, mechanism: ScramMechanism, users: 
     return DONE
 
 
-def _invalid_iterations_outcome(iterations: int) -> Outcome | None:
+def _invalid_iterations_error(iterations: int) -> Outcome | None:
     if iterations < ITERATIONS_MIN:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, f"iterations must be at least {ITERATIONS_MIN}"
     if iterations > ITERATIONS_MAX:

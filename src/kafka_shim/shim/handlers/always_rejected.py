@@ -84,7 +84,7 @@ class RejectingHandler(NamedTuple):
     error_response: Callable[[Any, ErrorCode, str | None], Any]
 
 
-def _rejecting(
+def _create_rejecting_handler(
     requirement: Requirement,
     response_type: type[msgspec.Struct],
     rejection: Callable[[Any, RequestContext], RequestRejected],
@@ -108,11 +108,13 @@ def _stale_epoch_error(broker_epoch: int) -> ErrorCode:
     return ErrorCode.STALE_BROKER_EPOCH if is_broker_epoch else ErrorCode.STALE_CONTROLLER_EPOCH
 
 
-def _update_metadata(request: UpdateMetadataRequest, context: RequestContext) -> RequestRejected:
+def _update_metadata_rejection(
+    request: UpdateMetadataRequest, context: RequestContext
+) -> RequestRejected:
     return RequestRejected(_stale_epoch_error(request.broker_epoch))
 
 
-def _controlled_shutdown(
+def _controlled_shutdown_rejection(
     request: ControlledShutdownRequest, context: RequestContext
 ) -> RequestRejected:
     if not serves_controller_requests(context):
@@ -124,12 +126,14 @@ def _controlled_shutdown(
     return RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)  # KIP-380
 
 
-def _alter_partition(request: AlterPartitionRequest, context: RequestContext) -> RequestRejected:
+def _alter_partition_rejection(
+    request: AlterPartitionRequest, context: RequestContext
+) -> RequestRejected:
     require_controller(context)
     return RequestRejected(ErrorCode.STALE_BROKER_EPOCH)
 
 
-def _change_of_voters(
+def _voter_change_rejection(
     request: AddRaftVoterRequest | RemoveRaftVoterRequest, context: RequestContext
 ) -> RequestRejected:
     if request.cluster_id not in (None, context.cluster.cluster_id):
@@ -151,7 +155,7 @@ def _change_of_voters(
     return RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
 
 
-def _unregister_controller(
+def _unregister_controller_rejection(
     request: UnregisterControllerRequest, context: RequestContext
 ) -> RequestRejected:
     if request.controller_id == context.cluster.controller_id:
@@ -161,7 +165,9 @@ def _unregister_controller(
     return RequestRejected(ErrorCode.CONTROLLER_ID_NOT_REGISTERED, text)
 
 
-def _leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
+def _reject_leader_and_isr(
+    request: LeaderAndIsrRequest, context: RequestContext
+) -> LeaderAndIsrResponse:
     denial = context.access.denial_error(requirements.LEADER_AND_ISR)
     error = _stale_epoch_error(request.broker_epoch) if denial is NO_ERROR else denial
     if context.version >= TOPIC_IDS_SINCE:
@@ -169,7 +175,7 @@ def _leader_and_isr(request: LeaderAndIsrRequest, context: RequestContext) -> Le
     lists_stale = context.facts.cluster.stale_controller_error_lists_partitions
     if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
         return LeaderAndIsrResponse(error_code=error)
-    partitions = _deduplicated_by_release(_partitions_of_leader_and_isr(request), context)
+    partitions = _deduplicate_partitions(_partitions_of_leader_and_isr(request), context)
     return _leader_and_isr_by_topic_name(partitions, error)
 
 
@@ -216,12 +222,14 @@ def _leader_and_isr_by_topic_id(
     return LeaderAndIsrResponse(error_code=error, topics=topics)
 
 
-def _stop_replica(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
+def _reject_stop_replica(
+    request: StopReplicaRequest, context: RequestContext
+) -> StopReplicaResponse:
     """Return the partitions with a denial, and none with a stale epoch."""
     denial = context.access.denial_error(requirements.STOP_REPLICA)
     if denial is NO_ERROR:
         return StopReplicaResponse(error_code=_stale_epoch_error(request.broker_epoch))
-    partitions = _deduplicated_by_release(_partitions_of_stop_replica(request), context)
+    partitions = _deduplicate_partitions(_partitions_of_stop_replica(request), context)
     return _stop_replica_response(partitions, denial)
 
 
@@ -251,7 +259,7 @@ def _stop_replica_response(
     return StopReplicaResponse(error_code=error, partition_errors=rows)
 
 
-def _deduplicated_by_release(
+def _deduplicate_partitions(
     partitions: Iterable[TopicPartition], context: RequestContext
 ) -> Iterable[TopicPartition]:
     """Return the partitions that a response lists: duplicates only in some releases."""
@@ -262,27 +270,27 @@ def _deduplicated_by_release(
 
 _DENIED: Final = "cluster authorization failed"
 HANDLERS: Mapping[ApiKey, RejectingHandler] = {
-    ApiKey.LEADER_AND_ISR: RejectingHandler(_leader_and_isr, _leader_and_isr_error),
-    ApiKey.STOP_REPLICA: RejectingHandler(_stop_replica, _stop_replica_error),
-    ApiKey.UPDATE_METADATA: _rejecting(
-        requirements.UPDATE_METADATA, UpdateMetadataResponse, _update_metadata
+    ApiKey.LEADER_AND_ISR: RejectingHandler(_reject_leader_and_isr, _leader_and_isr_error),
+    ApiKey.STOP_REPLICA: RejectingHandler(_reject_stop_replica, _stop_replica_error),
+    ApiKey.UPDATE_METADATA: _create_rejecting_handler(
+        requirements.UPDATE_METADATA, UpdateMetadataResponse, _update_metadata_rejection
     ),
-    ApiKey.CONTROLLED_SHUTDOWN: _rejecting(
-        requirements.CONTROLLED_SHUTDOWN, ControlledShutdownResponse, _controlled_shutdown
+    ApiKey.CONTROLLED_SHUTDOWN: _create_rejecting_handler(
+        requirements.CONTROLLED_SHUTDOWN, ControlledShutdownResponse, _controlled_shutdown_rejection
     ),
-    ApiKey.ALTER_PARTITION: _rejecting(
-        requirements.ALTER_PARTITION, AlterPartitionResponse, _alter_partition, topics=[]
+    ApiKey.ALTER_PARTITION: _create_rejecting_handler(
+        requirements.ALTER_PARTITION, AlterPartitionResponse, _alter_partition_rejection, topics=[]
     ),
-    ApiKey.ADD_RAFT_VOTER: _rejecting(
-        requirements.ADD_RAFT_VOTER, AddRaftVoterResponse, _change_of_voters, _DENIED
+    ApiKey.ADD_RAFT_VOTER: _create_rejecting_handler(
+        requirements.ADD_RAFT_VOTER, AddRaftVoterResponse, _voter_change_rejection, _DENIED
     ),
-    ApiKey.REMOVE_RAFT_VOTER: _rejecting(
-        requirements.REMOVE_RAFT_VOTER, RemoveRaftVoterResponse, _change_of_voters, _DENIED
+    ApiKey.REMOVE_RAFT_VOTER: _create_rejecting_handler(
+        requirements.REMOVE_RAFT_VOTER, RemoveRaftVoterResponse, _voter_change_rejection, _DENIED
     ),
-    ApiKey.UNREGISTER_CONTROLLER: _rejecting(
+    ApiKey.UNREGISTER_CONTROLLER: _create_rejecting_handler(
         requirements.UNREGISTER_CONTROLLER,
         UnregisterControllerResponse,
-        _unregister_controller,
+        _unregister_controller_rejection,
         _DENIED,
     ),
 }

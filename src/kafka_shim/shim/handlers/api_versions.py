@@ -39,7 +39,7 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
-    if context.version >= 3 and not _has_valid_software(request):
+    if context.version >= 3 and not _has_valid_software_name(request):
         return error_response(request, ErrorCode.INVALID_REQUEST, None)
     if context.version >= NAMES_NODE_SINCE:
         error = _destination_error(request, context)
@@ -53,10 +53,10 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
     context.session.set_client_software(
         request.client_software_name, request.client_software_version
     )
-    return _response_shared_by_clients(context)
+    return _cached_response(context)
 
 
-def _response_shared_by_clients(context: RequestContext) -> ApiVersionsResponse:
+def _cached_response(context: RequestContext) -> ApiVersionsResponse:
     """Return the response, which all clients share while the features do not change."""
     cluster = context.cluster
     has_metrics = parse_client_telemetry_enabled(cluster.config.properties)
@@ -123,6 +123,6 @@ def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> 
     return ErrorCode.NONE
 
 
-def _has_valid_software(request: ApiVersionsRequest) -> bool:
+def _has_valid_software_name(request: ApiVersionsRequest) -> bool:
     names = (request.client_software_name, request.client_software_version)
     return all(_SOFTWARE.fullmatch(name) for name in names)

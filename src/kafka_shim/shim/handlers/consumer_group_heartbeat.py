@@ -41,7 +41,7 @@ def handle(
     response = context.cluster.member_requests.handle_consumer_heartbeat(
         request.group_id, _heartbeat_of_request(request, context)
     )
-    return _response(response)
+    return _heartbeat_response(response)
 
 
 error_response = mirroring_error_builder(ConsumerGroupHeartbeatResponse)
@@ -109,7 +109,7 @@ def _heartbeat_of_request(
     )
 
 
-def _response(response: HeartbeatResult) -> ConsumerGroupHeartbeatResponse:
+def _heartbeat_response(response: HeartbeatResult) -> ConsumerGroupHeartbeatResponse:
     assignment = None
     if response.assignment is not None:
         assignment = AssignmentRow(

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.create_partitions import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.duplicates import repeated_values
+from kafka_shim.shim.handlers.common.duplicates import repeated_value_counts
 from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
@@ -25,7 +25,7 @@ from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,
-    check_partition_count_at_most_limit,
+    check_partition_count,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.placement import place_replicas_live_first
@@ -52,7 +52,7 @@ def _add_partitions_to_topics(
 ) -> CreatePartitionsResponse:
     context.access.declare_no_further_checks()  # a topic given twice needs no check
     unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
-    repeated_names = repeated_values([topic.name for topic in request.topics])
+    repeated_names = repeated_value_counts([topic.name for topic in request.topics])
     once = [topic for topic in request.topics if topic.name not in repeated_names]
     allowed, denied = context.access.split_allowed(
         CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name
@@ -111,7 +111,7 @@ def _create_partitions(
     records_max = context.facts.topics.created_records_per_request_max
     if records_max is not None and added > records_max:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
-    check_partition_count_at_most_limit(request_topic.count)
+    check_partition_count(request_topic.count)
     budget.reserve(added)
     assignments = _replicas_of_new_partitions(request_topic, topic, added, context)
     if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
@@ -131,7 +131,7 @@ def _replicas_of_new_partitions(
     if request_topic.assignments is None:
         alive, stopped = (
             context.cluster.live_nodes(),
-            context.cluster.stopped_nodes_allowed_as_replicas(),
+            context.cluster.stopped_replica_candidates(),
         )
         if factor > len(alive) + len(stopped):
             hosts = len(alive) + len(stopped)

@@ -56,7 +56,7 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
     if context.cluster.policy.bind(CREATE_TOPICS).error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         context.access.require(CREATE_TOPICS)  # before CREATE on topics existed (KIP-277)
     counts = Counter(topic.name for topic in request.topics)
-    checked_names = _checked_names(counts, context)
+    checked_names = _names_to_authorize(counts, context)
     allowed = _creatable_names(checked_names, context)
     describable = _config_describable_names(checked_names, context)
     creatable = [
@@ -106,7 +106,7 @@ def error_response(
     )
 
 
-def _checked_names(counts: Counter[str], context: RequestContext) -> list[str]:
+def _names_to_authorize(counts: Counter[str], context: RequestContext) -> list[str]:
     """Return the names whose permissions are checked; a KRaft controller rejects repeated ones."""
     checks_repeated = not context.facts.topics.delete_topics_rejects_repeated_topics
     return [name for name, count in counts.items() if count == 1 or checks_repeated]

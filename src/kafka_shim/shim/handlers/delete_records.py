@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.delete_records import (
     DeleteRecordsTopic,
     DeleteRecordsTopicResult,
 )
-from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import deduplicate_by_topic
 from kafka_shim.shim.handlers.common.topic_access import TopicErrors
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
@@ -38,7 +38,7 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteReco
             DeleteRecordsTopicResult(
                 topic.name, list(_delete_records_of_topic(topic, errors, context))
             )
-            for topic in _with_last_offset_per_partition(request).topics
+            for topic in _deduplicate_partitions(request).topics
         ]
     )
 
@@ -52,19 +52,19 @@ def error_response(
                 topic.name,
                 [_failed_partition(row.partition_index, error) for row in topic.partitions],
             )
-            for topic in _with_last_offset_per_partition(request).topics
+            for topic in _deduplicate_partitions(request).topics
         ]
     )
 
 
-def _with_last_offset_per_partition(request: DeleteRecordsRequest) -> DeleteRecordsRequest:
+def _deduplicate_partitions(request: DeleteRecordsRequest) -> DeleteRecordsRequest:
     """Return the request with each partition once, and the last of its offsets."""
     rows = (
         (topic.name, partition.partition_index, partition)
         for topic in request.topics
         for partition in topic.partitions
     )
-    topics = [DeleteRecordsTopic(*topic) for topic in rows_by_topic_deduplicated(rows)]
+    topics = [DeleteRecordsTopic(*topic) for topic in deduplicate_by_topic(rows)]
     return structs.replace(request, topics=topics)
 
 
@@ -91,7 +91,7 @@ def _delete_records_of_partition(
         else request_partition.offset
     )
     if offset > log.start_offset:
-        log.delete_records_remembering_max_timestamp(offset)
+        log.delete_records_before(offset)
         if context.facts.records.delete_records_forgets_producers:
             log.producers.drop_batches_below(offset)
     return DeleteRecordsPartitionResult(

@@ -23,12 +23,14 @@ def handle(
     context.access.require(DELETE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     delete = context.cluster.share_states.delete_state
 
-    def deleted(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+    def delete_partition_state(topic_id: bytes, partition: PartitionData) -> PartitionResult:
         error = delete((request.group_id, topic_id, partition.partition))
         return PartitionResult(partition.partition, error, ERROR_MESSAGES.get(error))
 
     topics = request.topics if request.group_id else []
-    return DeleteShareGroupStateResponse(results_by_topic(topics, DeleteStateResult, deleted))
+    return DeleteShareGroupStateResponse(
+        results_by_topic(topics, DeleteStateResult, delete_partition_state)
+    )
 
 
 error_response = mirroring_error_builder(

@@ -31,7 +31,7 @@ from kafka_shim.shim.state.topics import NO_ID, Topic
 STRICT_QUOTAS_SINCE = 5
 
 
-class _PermittedNames(NamedTuple):
+class _AuthorizedNames(NamedTuple):
     """The topics that the caller may DESCRIBE, and DELETE."""
 
     describe: frozenset[str]
@@ -56,13 +56,13 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
         results = _shuffle_results(results, context.cluster.random.getrandbits(32))
     else:
         results, deletable = _plan_deletion_as_zookeeper(topics, context)
-    for topic in _topics_within_quota_marking_others_failed(deletable, results, context):
+    for topic in _apply_mutation_quota(deletable, results, context):
         if context.cluster.topics.by_id(topic.topic_id) is topic:
             context.cluster.topics.delete_topic(topic.name)
     return DeleteTopicsResponse(responses=results)
 
 
-def _topics_within_quota_marking_others_failed(
+def _apply_mutation_quota(
     deletable: list[Topic], results: list[DeletableTopicResult], context: RequestContext
 ) -> Iterator[Topic]:
     """Yield the topics that the client's quota allows to delete; set the error of the others."""
@@ -107,7 +107,7 @@ def _plan_deletion_as_kraft(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> _DeletionPlan:
     """Return the error rows and the topics to delete, as KRaft does."""
-    results, names, ids = _split_entries(topics)
+    results, names, ids = _separate_invalid_topics(topics)
     names_once, ids_once = names, ids
     rights = _deletable_names(names_once, ids_once, context)
     deletable: dict[bytes, Topic] = {}
@@ -131,7 +131,7 @@ def _plan_deletion_as_kraft(
     return _DeletionPlan(results, list(deletable.values()))
 
 
-def _split_entries(
+def _separate_invalid_topics(
     topics: Iterable[DeleteTopicState],
 ) -> tuple[list[DeletableTopicResult], list[str], list[bytes]]:
     """Return the error rows of entries that need no check, and the other names and ids."""
@@ -180,19 +180,19 @@ def _malformed_rows(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicRe
 
 def _deletable_names(
     names: Iterable[str], ids: Iterable[bytes], context: RequestContext
-) -> _PermittedNames:
+) -> _AuthorizedNames:
     """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
     existing_topics = map(context.cluster.topics.by_id, ids)
     named = dict.fromkeys([*names, *(topic.name for topic in existing_topics if topic is not None)])
     context.access.check_cluster_need(DELETE_TOPICS)
     described = context.access.filter_visible(DELETE_TOPICS_DESCRIBE, named, str)
-    return _PermittedNames(
+    return _AuthorizedNames(
         frozenset(described), frozenset(context.access.filter_visible(DELETE_TOPICS, named, str))
     )
 
 
 def _topic_to_delete_by_id(
-    topic_id: bytes, rights: _PermittedNames, context: RequestContext
+    topic_id: bytes, rights: _AuthorizedNames, context: RequestContext
 ) -> Topic | DeletableTopicResult:
     topic = context.cluster.topics.by_id(topic_id)
     if topic is None:
@@ -204,7 +204,7 @@ def _topic_to_delete_by_id(
 
 
 def _topic_to_delete_by_name(
-    name: str, rights: _PermittedNames, context: RequestContext
+    name: str, rights: _AuthorizedNames, context: RequestContext
 ) -> Topic | DeletableTopicResult:
     if name not in rights.describe:
         return _failed_topic_result(name, NO_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)

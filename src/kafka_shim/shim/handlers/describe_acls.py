@@ -36,7 +36,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources = (
-        _resources_of_store(authorizer.store, read[0], context)
+        _matching_resources(authorizer.store, read[0], context)
         if isinstance(authorizer, StandardAuthorizer)
         else _acls_grouped_by_resource(authorizer.acls(read[0]), context)
     )
@@ -60,7 +60,7 @@ def _filter_codes(request: DescribeAclsRequest) -> WireAcl:
     )
 
 
-def _resources_of_store(
+def _matching_resources(
     store: AclStore, acl_filter: AclFilter, context: RequestContext
 ) -> list[DescribeAclsResource]:
     """Return the resources with matching ACLs, from their patterns, without making the ACLs."""

@@ -33,7 +33,7 @@ def handle(
         error_message=context.facts.users.describe_quotas_ok_message,
         entries=[
             _quota_entry(entity, limits)
-            for entity, limits in _candidates_with_limits(request, context.cluster.quotas)
+            for entity, limits in _candidate_entities(request, context.cluster.quotas)
             if all(_component_matches_entity(component, entity) for component in request.components)
             and not (request.strict and len(entity) != len(request.components))
         ],
@@ -45,7 +45,7 @@ error_response = mirroring_error_builder(
 )
 
 
-def _candidates_with_limits(
+def _candidate_entities(
     request: DescribeClientQuotasRequest, quotas: Quotas
 ) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
     """Return the entities that the filter may match: one if it names all parts of an entity."""
@@ -75,11 +75,11 @@ def _check_filter(request: DescribeClientQuotasRequest, context: RequestContext)
         raise RequestRejected(
             ErrorCode.INVALID_REQUEST, "an ip cannot be combined with other types"
         )
-    if not context.facts.users.quota_filter_accepts_empty_name and _reads_empty_path(request):
+    if not context.facts.users.quota_filter_accepts_empty_name and _has_empty_entity_name(request):
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
-def _reads_empty_path(request: DescribeClientQuotasRequest) -> bool:
+def _has_empty_entity_name(request: DescribeClientQuotasRequest) -> bool:
     """Return whether ZooKeeper is asked for an empty name, which no path may contain.
 
     A broker reads the path of one entity if the filter names or excludes both its user and its

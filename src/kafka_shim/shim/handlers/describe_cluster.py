@@ -24,7 +24,7 @@ CONTROLLERS = 2
 
 
 def handle(request: DescribeClusterRequest, context: RequestContext) -> DescribeClusterResponse:
-    _check_endpoint_type_is_broker(request.endpoint_type, context)
+    _check_endpoint_type(request.endpoint_type, context)
     operations = NO_OPERATIONS
     if request.include_cluster_authorized_operations:
         operations = 0
@@ -47,7 +47,7 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
 error_response = mirroring_error_builder(DescribeClusterResponse)
 
 
-def _check_endpoint_type_is_broker(endpoint_type: int, context: RequestContext) -> None:
+def _check_endpoint_type(endpoint_type: int, context: RequestContext) -> None:
     """Check the endpoint type: brokers describe brokers only (KIP-919); version 0 has no such
     field.
     """

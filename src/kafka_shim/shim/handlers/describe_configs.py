@@ -62,7 +62,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
     context.access.declare_no_further_checks()  # an unknown type needs no check
-    resources = _distinct_resources_before_generated_messages(request.resources, context)
+    resources = _deduplicate_resources(request.resources, context)
     errors: list[ErrorCode] = []
     for resource in resources:
         if not is_describable_type(resource.resource_type, context):
@@ -104,7 +104,7 @@ error_response = mirroring_error_builder(
 )
 
 
-def _distinct_resources_before_generated_messages(
+def _deduplicate_resources(
     resources: list[DescribeConfigsResource], context: RequestContext
 ) -> list[DescribeConfigsResource]:
     """Merge duplicates, of which the last counts, in releases before generated messages."""

@@ -50,11 +50,11 @@ def _failed_group(group_id: str, error: ErrorCode, context: RequestContext) -> D
     return DescribedGroup(
         error_code=error,
         group_id=group_id,
-        authorized_operations=_unrequested_operations_value(context),
+        authorized_operations=_default_operations(context),
     )
 
 
-def _unrequested_operations_value(context: RequestContext) -> int:
+def _default_operations(context: RequestContext) -> int:
     """Return the value of authorized operations that were not requested."""
     known = context.version >= OPERATIONS_SINCE
     return context.facts.access.unrequested_operations_value if known else NO_OPERATIONS
@@ -68,7 +68,7 @@ def _describe_group(
         return _failed_group(group_id, error, context)
     groups = context.cluster.groups
     group = groups.find_classic_group(group_id)
-    if not groups.is_committed(group_id):
+    if not groups.is_listed(group_id):
         group = None
     if group is None and context.version >= MISSING_IS_AN_ERROR_SINCE:
         return DescribedGroup(
@@ -78,7 +78,7 @@ def _describe_group(
             group_state=DEAD,
             authorized_operations=NO_OPERATIONS,
         )
-    operations = _unrequested_operations_value(context)
+    operations = _default_operations(context)
     if wants_operations:
         operations = context.access.authorized_operations(ResourceType.GROUP, group_id)
     if group is None:

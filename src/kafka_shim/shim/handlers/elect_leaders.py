@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.elect_leaders import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import serves_controller_requests
-from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import deduplicate_by_topic
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
@@ -50,7 +50,7 @@ def _merge_duplicate_rows(results: list[ReplicaElectionResult]) -> list[ReplicaE
     )
     return [
         ReplicaElectionResult(topic=name, partition_result=partitions)
-        for name, partitions in rows_by_topic_deduplicated(rows)
+        for name, partitions in deduplicate_by_topic(rows)
     ]
 
 
@@ -109,7 +109,7 @@ def _elect_leader(
 ) -> ErrorCode:
     if not serves_controller_requests(context):
         return ErrorCode.NOT_CONTROLLER
-    partition = context.cluster.topics.partition_even_never_led(topic_name, index)
+    partition = context.cluster.topics.controller_partition(topic_name, index)
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     nodes = context.cluster.nodes

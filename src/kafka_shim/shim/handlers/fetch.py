@@ -29,12 +29,12 @@ from kafka_shim.shim.handlers.common.fetching import (
     CURRENT_LEADER_SINCE,
     DEBUGGING_REPLICA_ID,
     ZSTD_SINCE,
+    count_readable_bytes,
     down_convert_fetched_records,
     failed_partition_data,
     partition_read_error,
     partition_reader,
     read_partition,
-    readable_bytes_up_to_limit,
     response_bytes_limit,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
@@ -43,9 +43,9 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.fetch_sessions import (
     IDS_SINCE,
     NO_SESSION,
+    FetchSessionResult,
     FetchSessions,
     RequestedPartition,
-    SessionFetch,
 )
 from kafka_shim.shim.state.topics import NO_ID, Partition
 from kafka_shim.shim.wait import PendingResponse, WaitResources
@@ -77,14 +77,12 @@ def handle(
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
-        if fetch.finds_any_partition():
-            return _error_response_with_nulls_by_release(
-                request, ErrorCode.UNKNOWN_SERVER_ERROR, context
-            )
+        if fetch.has_permitted_partition():
+            return _release_error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
     return fetch.respond()
 
 
-def _error_response_with_nulls_by_release(
+def _release_error_response(
     request: FetchRequest, error: ErrorCode, context: RequestContext
 ) -> FetchResponse:
     """Return the response of a request that failed as a whole, as this release builds it."""
@@ -132,7 +130,7 @@ class _Fetch:
         request: FetchRequest,
         context: RequestContext,
         sessions: FetchSessions,
-        fetch_round: SessionFetch,
+        fetch_round: FetchSessionResult,
     ) -> None:
         replica_id = request.replica_id
         if context.version >= REPLICA_STATE_SINCE:
@@ -148,12 +146,14 @@ class _Fetch:
         self._sessions = sessions
         self._errors: dict[int, ErrorCode] = {}  # by index in the round
         self._topics: dict[str, ErrorCode] = {}  # errors of the topics checked so far
-        self._counts: Counter[str | None] = Counter()  # partitions by topic, if there are several
+        self._object_counts: Counter[str | None] = (
+            Counter()
+        )  # partitions by topic, if there are several
         self._partitions: list[Partition | None] = []
         self._wait_resources: WaitResources | None = None
         self._wait: PendingResponse[FetchResponse] | None = None
 
-    def finds_any_partition(self) -> bool:
+    def has_permitted_partition(self) -> bool:
         """Return whether a permitted partition exists; `respond` need not look again."""
         self._find_partitions()
         return any(True for _ in self._existing_partitions())
@@ -196,7 +196,7 @@ class _Fetch:
             denial = self._context.access.denial_error(FETCH_FOLLOWER)
         topics, uses_ids = self._context.cluster.topics, self.reader.version >= IDS_SINCE
         if len(self._round.partitions) > 1:
-            self._counts = Counter(requested.topic for requested in self._round.partitions)
+            self._object_counts = Counter(requested.topic for requested in self._round.partitions)
         for at, requested in enumerate(self._round.partitions):
             error = denial
             if error is NO_ERROR:
@@ -238,7 +238,7 @@ class _Fetch:
         if topic not in errors_by_topic:
             topics = self._context.cluster.topics
             if not self.reader.is_follower or self.reader.facts.followers_require_topic_read:
-                count = self._counts[topic] if self._counts else 1
+                count = self._object_counts[topic] if self._object_counts else 1
                 errors_by_topic[topic] = topic_error(self._context, FETCH_TOPIC, topic, count)
             elif topics.led_topic(topic):
                 errors_by_topic[topic] = NO_ERROR
@@ -264,7 +264,7 @@ class _Fetch:
                 return True
             if partition_read_error(partition, requested.fetch_partition, reader):
                 return True
-            bytes_ready += readable_bytes_up_to_limit(partition, requested.fetch_partition, reader)
+            bytes_ready += count_readable_bytes(partition, requested.fetch_partition, reader)
         return not has_partitions or bytes_ready >= min(request.min_bytes, reader.bytes_max)
 
     def _try_respond(self) -> None:
@@ -279,7 +279,7 @@ class _Fetch:
 
     def _read_partitions(self) -> FetchResponse:
         rows = self._read_rows()
-        if self._session_fails_on_null_topic_id():
+        if self._is_session_rejected():
             return self._null_topic_id_response()
         session_id, session_rows = self._sessions.end_fetch(
             self._round,
@@ -297,7 +297,7 @@ class _Fetch:
             response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
         return response
 
-    def _session_fails_on_null_topic_id(self) -> bool:
+    def _is_session_rejected(self) -> bool:
         """Return whether this release cannot begin a session with these partitions."""
         return (
             self._round.begins_session
@@ -323,7 +323,7 @@ class _Fetch:
                 data = failed_partition_data(
                     requested.fetch_partition.partition, self._errors[at], reader
                 )
-                is_in_place = self._missing_partition_keeps_position(requested.topic)
+                is_in_place = self._keeps_missing_in_order(requested.topic)
                 (read_rows if is_in_place else failures).append((requested, data))
                 continue
             if partition.log.is_closed:
@@ -359,7 +359,7 @@ class _Fetch:
             failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return read_rows + failures
 
-    def _missing_partition_keeps_position(self, topic: str | None) -> bool:
+    def _keeps_missing_in_order(self, topic: str | None) -> bool:
         """Return whether a missing partition's row keeps its place, as in releases that check
         topics.
         """

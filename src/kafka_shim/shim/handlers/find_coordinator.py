@@ -110,7 +110,7 @@ def _share_coordinator_error(key: str, context: RequestContext) -> ErrorCode:
         return ErrorCode.INVALID_REQUEST
     if facts.find_coordinator_share_key_error is None or context.version < SHARE_SINCE:
         raise _unknown_key_type_error(KeyType.SHARE, context)
-    context.access.repeat_cluster_checks()
+    context.access.forget_cluster_checks()
     denial = context.access.denial_error(FIND_COORDINATOR_SHARE, key)
     if denial is not NO_ERROR:
         if facts.one_denied_share_key_fails_all:

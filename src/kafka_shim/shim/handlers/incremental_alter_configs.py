@@ -32,12 +32,12 @@ from kafka_shim.shim.handlers.common.config_resources import (
     OPERATIONS,
     ConfigOperation,
     ConfigResourceError,
+    authorize_broker_early,
+    check_not_duplicated,
     check_operation_codes,
-    check_resource_count,
     is_describable_type,
     parse_id_of_this_broker,
     require_config_access,
-    require_early_broker_access,
     unalterable_type_error,
 )
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
@@ -73,17 +73,17 @@ def handle(
         resources = last_row_per_key(
             resources, lambda resource: (resource.resource_type, resource.resource_name)
         )
-    rows = [(resource, _response_without_error(resource)) for resource in resources]
+    rows = [(resource, _success_response(resource)) for resource in resources]
     if not context.facts.configs.brokers_check_configs_before_permission:
         for resource, response in rows:
-            with _errors_into_response(response):
+            with _capturing_error(response):
                 _alter_resource_on_zookeeper(resource, context, validate_only=request.validate_only)
     else:
         forwarded: list[_ResourceRow] = []
         for resource, response in rows:
-            with _errors_into_response(response):
-                check_resource_count(counts[resource.resource_type, resource.resource_name])
-                if _is_for_controller(resource, context, validate_only=request.validate_only):
+            with _capturing_error(response):
+                check_not_duplicated(counts[resource.resource_type, resource.resource_name])
+                if _process_at_broker(resource, context, validate_only=request.validate_only):
                     forwarded.append((resource, response))
         _alter_as_kraft_controller(forwarded, context, validate_only=request.validate_only)
     return IncrementalAlterConfigsResponse(responses=[response for _, response in rows])
@@ -92,7 +92,9 @@ def handle(
 def _alter_as_kraft_3_0_controller(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    rows, allowed = early_kraft_configs.split_rejected(request.resources, REQUIREMENTS, context)
+    rows, allowed = early_kraft_configs.authorize_resources(
+        request.resources, REQUIREMENTS, context
+    )
     for resource in allowed:
         try:
             check_operation_codes(resource.configs)
@@ -106,14 +108,14 @@ def _alter_as_kraft_3_0_controller(
     rows += early_kraft_configs.alter_each_resource(allowed, alter, context)
     responses = []
     for resource, error in rows:
-        response = _response_without_error(resource)
+        response = _success_response(resource)
         if error is not None:
             response.error_code, response.error_message = error.error, error.message
         responses.append(response)
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
-def _response_without_error(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
+def _success_response(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
         error_message=None,
         resource_type=resource.resource_type,
@@ -122,7 +124,7 @@ def _response_without_error(resource: AlterConfigsResource) -> AlterConfigsResou
 
 
 @contextmanager
-def _errors_into_response(response: AlterConfigsResourceResponse) -> Iterator[None]:
+def _capturing_error(response: AlterConfigsResourceResponse) -> Iterator[None]:
     """Put a ConfigResourceError of the block into the resource's response."""
     try:
         yield
@@ -163,7 +165,7 @@ def _alter_resource_on_zookeeper(
     _apply_operations(resource, context, validate_only=validate_only)
 
 
-def _is_for_controller(
+def _process_at_broker(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> bool:
     """Check a resource like a KRaft broker, which alters loggers itself.
@@ -179,11 +181,11 @@ def _is_for_controller(
         alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return False
     if kind == ConfigResourceType.BROKER:
-        require_early_broker_access(context, REQUIREMENTS[kind], name)
+        authorize_broker_early(context, REQUIREMENTS[kind], name)
         check_operation_codes(resource.configs, ErrorCode.INVALID_REQUEST)
         new = _changed_settings(
             resource,
-            config_change.stored_settings_requiring_alterable_broker(kind, name, context),
+            config_change.settings_to_alter(kind, name, context),
             context,
         )
         config_change.check_broker_settings(name, new, context)
@@ -199,24 +201,24 @@ def _alter_as_kraft_controller(
     """Alter resources like the controller: all fail if it meets an unknown operation in one."""
     allowed: list[_ResourceRow] = []
     for resource, response in forwarded:
-        with _errors_into_response(response):
+        with _capturing_error(response):
             require_config_access(
                 context, REQUIREMENTS[resource.resource_type], resource.resource_name
             )
             allowed.append((resource, response))
     try:
         for resource, _ in allowed:
-            _check_operations_met(resource, context)
+            _check_operation_codes(resource, context)
     except ConfigResourceError as failure:
         for _, response in forwarded:
             response.error_code, response.error_message = failure.error, failure.message
         return
     for resource, response in allowed:
-        with _errors_into_response(response):
+        with _capturing_error(response):
             _apply_operations(resource, context, validate_only=validate_only)
 
 
-def _check_operations_met(resource: AlterConfigsResource, context: RequestContext) -> None:
+def _check_operation_codes(resource: AlterConfigsResource, context: RequestContext) -> None:
     """Raise ConfigResourceError for an unknown operation, unless a setting before it is wrong.
 
     The controller takes the settings of a resource in the order of a HashMap, and leaves it at
@@ -225,12 +227,14 @@ def _check_operations_met(resource: AlterConfigsResource, context: RequestContex
     by_name = {config.name: config for config in resource.configs}
     for name in in_hash_map_order(by_name):
         operation = by_name[name].config_operation
-        if operation in CHANGES_OF_LISTS and not _is_list(resource.resource_type, name, context):
+        if operation in CHANGES_OF_LISTS and not _is_list_setting(
+            resource.resource_type, name, context
+        ):
             return
         check_operation_codes([by_name[name]])
 
 
-def _is_list(kind: int, name: str, context: RequestContext) -> bool:
+def _is_list_setting(kind: int, name: str, context: RequestContext) -> bool:
     definition = context.cluster.configs.definitions_of_resource_type(kind).get(name)
     return definition is not None and definition.type == "list" and kind in WITH_LISTS
 
@@ -241,14 +245,14 @@ def _apply_operations(
     kind, name = resource.resource_type, resource.resource_name
     new = _changed_settings(
         resource,
-        config_change.stored_settings_requiring_alterable_broker(kind, name, context),
+        config_change.settings_to_alter(kind, name, context),
         context,
     )
     config_change.check_new_settings(kind, name, new, context)
     config_change.check_value_lengths(new, context, validate_only=validate_only)
     if kind == ConfigResourceType.BROKER:
         setting_names = [config.name for config in resource.configs]
-        config_change.check_min_insync_not_per_broker(name, setting_names, context)
+        config_change.check_min_insync_scope(name, setting_names, context)
     if not validate_only:
         config_change.store_settings(kind, name, new, context)
 
@@ -313,7 +317,7 @@ def _changed_list(
     if (definition is None or not definition.is_documented) and not is_like_no_list:
         error = ErrorCode(context.facts.configs.append_to_unknown_broker_config_error)
         raise config_change.alteration_error(error, f"unknown setting {config.name}", context)
-    if definition is None or not _is_list(kind, config.name, context):
+    if definition is None or not _is_list_setting(kind, config.name, context):
         error = ErrorCode(context.facts.configs.invalid_topic_config_value_error)
         raise ConfigResourceError(error, f"{config.name} is not a list")
     start = settings.get(config.name)

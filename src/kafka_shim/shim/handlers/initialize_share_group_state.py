@@ -23,13 +23,15 @@ def handle(
     context.access.require(INITIALIZE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
     initialise = context.cluster.share_states.reset_state
 
-    def begun(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+    def initialize_partition_state(topic_id: bytes, partition: PartitionData) -> PartitionResult:
         key = (request.group_id, topic_id, partition.partition)
         error = initialise(key, partition.state_epoch, partition.start_offset)
         return PartitionResult(partition.partition, error, ERROR_MESSAGES.get(error))
 
     topics = request.topics if request.group_id else []
-    return InitializeShareGroupStateResponse(results_by_topic(topics, InitializeStateResult, begun))
+    return InitializeShareGroupStateResponse(
+        results_by_topic(topics, InitializeStateResult, initialize_partition_state)
+    )
 
 
 error_response = mirroring_error_builder(

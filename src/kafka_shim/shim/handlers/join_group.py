@@ -31,8 +31,8 @@ def handle(
         return _response(JoinResponse(error=denial), context)
     wait: PendingResponse[JoinGroupResponse] = PendingResponse()
 
-    def answer(joined: JoinResponse) -> None:
-        if _has_unsupported_members(joined, context):
+    def send_join_response(joined: JoinResponse) -> None:
+        if _has_unsupported_static_members(joined, context):
             wait.complete(error_response(request, ErrorCode.UNSUPPORTED_VERSION, None))
             return
         response = _response(joined, context)
@@ -43,16 +43,16 @@ def handle(
     error = context.group_coordinator_error(request.group_id)
     if error is NO_ERROR:
         joining = _join_request(request, context)
-        context.cluster.member_requests.handle_join(request.group_id, joining, answer)
+        context.cluster.member_requests.handle_join(request.group_id, joining, send_join_response)
     else:
-        answer(JoinResponse(error=error, member_id=request.member_id))
+        send_join_response(JoinResponse(error=error, member_id=request.member_id))
     return wait
 
 
 error_response = mirroring_error_builder(JoinGroupResponse)
 
 
-def _has_unsupported_members(joined: JoinResponse, context: RequestContext) -> bool:
+def _has_unsupported_static_members(joined: JoinResponse, context: RequestContext) -> bool:
     """Return whether a response lists static members, of which its version does not know."""
     return (
         context.version < STATIC_MEMBERS_SINCE

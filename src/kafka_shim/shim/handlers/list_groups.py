@@ -25,7 +25,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
         group
         for group in groups
         if context.group_coordinator_error(group.group_id) is NO_ERROR
-        and groups.is_committed(group.group_id)
+        and groups.is_listed(group.group_id)
         and _matches_filter(group.state_name, request.states_filter, context)
         and _matches_filter(group.type.value, request.types_filter, context)
     ]
@@ -58,9 +58,7 @@ def _groups_in_map_order(groups: list[Group], context: RequestContext) -> list[G
     if not context.facts.groups.java_group_coordinator:
         return groups
     by_id = {group.group_id: group for group in groups}
-    ordered_ids = context.cluster.coordinators.led_group_ids_in_listing_order(
-        by_id, context.node_id
-    )
+    ordered_ids = context.cluster.coordinators.listed_group_ids(by_id, context.node_id)
     return [by_id[group_id] for group_id in ordered_ids]
 
 

@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.list_offsets import (
 )
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.errors import CloseConnection, RequestRejected
-from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import deduplicate_by_topic
 from kafka_shim.shim.handlers.common.fetching import DEBUGGING_REPLICA_ID, leader_epoch_error
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
@@ -31,7 +31,7 @@ from kafka_shim.shim.state.logs.offset_lookup import (
     EARLIEST_LOCAL,
     NEWEST,
     find_offset_by_timestamp,
-    first_version_with_special,
+    first_version_of_timestamp,
 )
 from kafka_shim.shim.state.topics import Partition
 
@@ -64,7 +64,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     failed = []
     if denied:
         denial = context.cluster.policy.bind(LIST_OFFSETS_TOPIC).error
-        failed = [_failed_topic_row(topic, denial) for topic in denied]
+        failed = [_topic_error_row(topic, denial) for topic in denied]
     return ListOffsetsResponse(
         topics=[
             *(
@@ -153,7 +153,7 @@ class _OffsetLookup:
     def _special_timestamp_error(self, timestamp: int) -> ErrorCode:
         """Return the error for a special timestamp before the version that introduced it."""
         facts = self._context.facts.records
-        is_too_early = first_version_with_special(timestamp, facts) > self._context.version
+        is_too_early = first_version_of_timestamp(timestamp, facts) > self._context.version
         if is_too_early and facts.unknown_negative_timestamps_are_rejected:
             return ErrorCode.UNSUPPORTED_VERSION
         return NO_ERROR
@@ -182,7 +182,7 @@ def _merge_topics(
     rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [
         ListOffsetsTopicResponse(name=name, partitions=partitions)
-        for name, partitions in rows_by_topic_deduplicated(rows)
+        for name, partitions in deduplicate_by_topic(rows)
     ]
 
 
@@ -199,7 +199,7 @@ def _offsets_for_version_0(
         and log.high_watermark > log.start_offset
     ):
         offsets.insert(0, log.high_watermark)
-    knows = first_version_with_special(request_partition.timestamp, facts) < NEVER
+    knows = first_version_of_timestamp(request_partition.timestamp, facts) < NEVER
     if request_partition.timestamp < now_ms and (
         not knows or request_partition.timestamp == NEWEST
     ):
@@ -211,7 +211,7 @@ def _failed_partition_row(index: int, error: ErrorCode) -> ListOffsetsPartitionR
     return ListOffsetsPartitionResponse(partition_index=index, error_code=error)
 
 
-def _failed_topic_row(topic: ListOffsetsTopic, error: ErrorCode) -> ListOffsetsTopicResponse:
+def _topic_error_row(topic: ListOffsetsTopic, error: ErrorCode) -> ListOffsetsTopicResponse:
     return ListOffsetsTopicResponse(
         name=topic.name,
         partitions=[

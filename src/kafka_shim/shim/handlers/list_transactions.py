@@ -16,7 +16,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
+from kafka_shim.shim.state.client_patterns import compile_client_pattern
 from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
 
 KNOWN_STATES = frozenset(state.value for state in TransactionalIdState)
@@ -54,7 +54,7 @@ def _compile_id_pattern(expression: str | None) -> Pattern | None:
     if not expression:
         return None
     try:
-        return compile_client_pattern_warning_without_re2(expression)
+        return compile_client_pattern(expression)
     except InvalidPatternError as error:
         raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION) from error
 

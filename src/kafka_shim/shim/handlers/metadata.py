@@ -38,7 +38,7 @@ _TOPIC = ResourceType.TOPIC  # module constant: enum attribute lookup is slow on
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     # brokers, cluster id and controller id are for everybody
     context.access.declare_no_further_checks()
-    has_ids = _uses_topic_ids(request, context.version)
+    has_ids = _requests_topic_ids(request, context.version)
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = _describe_all_visible_topics(request, context)
     elif has_ids:
@@ -74,7 +74,7 @@ def error_response(
     )
 
 
-def _uses_topic_ids(request: MetadataRequest, version: int) -> bool:
+def _requests_topic_ids(request: MetadataRequest, version: int) -> bool:
     """Return whether a topic has an id.
 
     Raise RequestRejected for null names or ids in versions without both (before 12).
@@ -123,11 +123,13 @@ def _describe_topics_by_name(
         if auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
             create_denied.append(_creation_denied_row(name, context))
         else:
-            missing.append(_missing_topic_row(name, request, context, auto_creates=auto_creates))
+            missing.append(
+                _auto_create_topic_row(name, request, context, auto_creates=auto_creates)
+            )
     if not denied:
         return [*described, *missing, *create_denied]
     error = context.cluster.policy.bind(METADATA_TOPIC).error
-    unasked = _unrequested_operations_value(context)
+    unasked = _default_operations(context)
     return [
         *described,
         *missing,
@@ -161,7 +163,7 @@ def _describe_topics_by_id(
     ]
 
 
-def _missing_topic_row(
+def _auto_create_topic_row(
     name: str, request: MetadataRequest, context: RequestContext, *, auto_creates: bool
 ) -> MetadataResponseTopic:
     """Create a missing topic if enabled, and return its row, which still reports it as missing."""
@@ -205,7 +207,7 @@ def _creation_denied_row(name: str, context: RequestContext) -> MetadataResponse
         error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         name=name,
         is_internal=name in context.cluster.topics.internal_names,
-        topic_authorized_operations=_unrequested_operations_value(context),
+        topic_authorized_operations=_default_operations(context),
     )
 
 
@@ -253,13 +255,11 @@ def _partition_row(
     if dead_nodes:
         response.offline_replicas = [each for each in partition.replicas if each in dead_nodes]
         if version == 0 and response.offline_replicas:
-            _omit_dead_nodes_setting_replica_error(response, dead_nodes)
+            _omit_dead_nodes(response, dead_nodes)
     return response
 
 
-def _omit_dead_nodes_setting_replica_error(
-    response: MetadataResponsePartition, dead_nodes: Set[int]
-) -> None:
+def _omit_dead_nodes(response: MetadataResponsePartition, dead_nodes: Set[int]) -> None:
     """Name running brokers only: version 0 has no field for the others (KIP-4)."""
     response.replica_nodes = [each for each in response.replica_nodes if each not in dead_nodes]
     response.isr_nodes = [each for each in response.isr_nodes if each not in dead_nodes]
@@ -269,11 +269,11 @@ def _omit_dead_nodes_setting_replica_error(
 
 def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:
     if context.version < 8 or not request.include_topic_authorized_operations:
-        return _unrequested_operations_value(context)
+        return _default_operations(context)
     return context.access.authorized_operations(_TOPIC, name)
 
 
-def _unrequested_operations_value(context: RequestContext) -> int:
+def _default_operations(context: RequestContext) -> int:
     return (
         context.facts.access.unrequested_operations_value if context.version >= 8 else NO_OPERATIONS
     )

@@ -19,10 +19,10 @@ from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRows,
     PermittedCommit,
     commit_topic_errors,
+    find_permitted_commits,
     last_commit_of_each_partition,
-    merge_response_rows,
-    metadata_within_limit,
-    permitted_commits_adding_errors,
+    merge_duplicate_rows,
+    metadata_size_checks,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
@@ -41,14 +41,14 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     if denial is not NO_ERROR:
         response = error_response(request, denial, None)
         return (
-            response if facts.denied_commit_lists_each_partition else merge_response_rows(response)
+            response if facts.denied_commit_lists_each_partition else merge_duplicate_rows(response)
         )
     rows = CommitRows(OffsetCommitResponseTopic, OffsetCommitResponsePartition)
     permitted: list[PermittedCommit] = []
     by_id = context.version >= BY_ID_SINCE
     errors = commit_topic_errors(context, OFFSET_COMMIT_TOPIC, request.topics, by_id=by_id)
     for topic in request.topics:
-        permitted += permitted_commits_adding_errors(
+        permitted += find_permitted_commits(
             context,
             errors,
             topic,
@@ -69,7 +69,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     else:
         _commit_to_zookeeper(request.group_id, permitted, rows, context)
     response = OffsetCommitResponse(topics=list(rows.topics.values()))
-    return response if facts.failed_commit_lists_each_partition else merge_response_rows(response)
+    return response if facts.failed_commit_lists_each_partition else merge_duplicate_rows(response)
 
 
 error_response = mirroring_error_builder(OffsetCommitResponse)
@@ -89,7 +89,7 @@ def _commit_to_group(
         request.generation_id_or_member_epoch,
         context.version,
     )
-    fits = metadata_within_limit(permitted, context)
+    fits = metadata_size_checks(permitted, context)
     commits = [
         commit.offset_commit() for commit, does_fit in zip(permitted, fits, strict=True) if does_fit
     ]
@@ -113,7 +113,7 @@ def _commit_to_zookeeper(
     context: RequestContext,
 ) -> None:
     groups = context.cluster.groups
-    fits = metadata_within_limit(permitted, context)
+    fits = metadata_size_checks(permitted, context)
     for commit, does_fit in zip(permitted, fits, strict=True):
         index = commit.partition.partition_index
         if not does_fit:

@@ -35,7 +35,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
-    group = context.cluster.groups.find_current(request.group_id)
+    group = context.cluster.groups.find_after_cleanup(request.group_id)
     error = _group_error(request.group_id, group)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
@@ -63,9 +63,9 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if not (context.facts.groups.java_group_coordinator and is_by_group):
         topics = _merge_topics(topics, failed_names, context.facts.groups)
     if ErrorCode.NONE in codes:
-        context.cluster.groups.end_offset_deletion(group)
+        context.cluster.groups.finish_offset_deletion(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
-        topics = _repeated_topics(topics)
+        topics = _repeat_topic_per_partition(topics)
     return OffsetDeleteResponse(topics=topics)
 
 
@@ -73,7 +73,7 @@ def _distinct_error_codes(topics: list[OffsetDeleteResponseTopic]) -> set[int]:
     return {partition.error_code for topic in topics for partition in topic.partitions}
 
 
-def _repeated_topics(
+def _repeat_topic_per_partition(
     topics: list[OffsetDeleteResponseTopic],
 ) -> list[OffsetDeleteResponseTopic]:
     """Return each topic as often as it has partitions, like 2.4.

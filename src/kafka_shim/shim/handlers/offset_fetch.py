@@ -37,7 +37,7 @@ from kafka_shim.shim.state.groups.offsets import (
     NO_EPOCH,
     NO_OFFSET,
     Offsets,
-    stand_in_topic_id_of_missing_partition,
+    missing_partition_topic_id,
     topic_name_of_missing_partition,
 )
 from kafka_shim.shim.state.topics import NO_ID, Topic, Topics
@@ -57,10 +57,10 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
         if len(rows) > 1:
             rows = _merge_groups(rows, context.facts.groups)
         return OffsetFetchResponse(groups=rows)
-    request = _as_request_of_groups(request)
+    request = _convert_to_groups_request(request)
     row = _fetch_group_offsets(request.groups[0], request.require_stable, context)
     return OffsetFetchResponse(
-        error_code=row.error_code, topics=_topic_rows_before_groups(row.topics)
+        error_code=row.error_code, topics=_topics_before_version_8(row.topics)
     )
 
 
@@ -84,11 +84,11 @@ def _merge_groups(
 def error_response(
     request: OffsetFetchRequest, error: ErrorCode, message: str | None
 ) -> OffsetFetchResponse:
-    group = _as_request_of_groups(request).groups[0]
+    group = _convert_to_groups_request(request).groups[0]
     topics = [_failed_topic(topic, error) for topic in group.topics or ()]
     return OffsetFetchResponse(
         error_code=error,
-        topics=_topic_rows_before_groups(topics),
+        topics=_topics_before_version_8(topics),
         groups=[
             OffsetFetchResponseGroup(group_id=group.group_id, error_code=error)
             for group in request.groups
@@ -96,7 +96,7 @@ def error_response(
     )
 
 
-def _as_request_of_groups(request: OffsetFetchRequest) -> OffsetFetchRequest:
+def _convert_to_groups_request(request: OffsetFetchRequest) -> OffsetFetchRequest:
     """Return a request before version 8, which has one group, in the form of later ones."""
     topics = None
     if request.topics is not None:
@@ -125,7 +125,7 @@ def _fetch_group_offsets(
         topics = _failed_topics(group, error, context)
         return OffsetFetchResponseGroup(group.group_id, topics, error)
     error = context.group_coordinator_error(group.group_id)
-    group_state = context.cluster.groups.find_current(group.group_id)
+    group_state = context.cluster.groups.find_after_cleanup(group.group_id)
     if error is NO_ERROR and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not NO_ERROR:
@@ -167,8 +167,8 @@ def _fetch_requested_topics(
         else:
             failed_topics.append(_failed_topic(request_topic, error))
     if context.facts.groups.denied_offset_fetch_lists_each_topic:
-        return _merge_rows_of_old_releases(fetched_topics, context) + failed_topics
-    return _merge_rows_of_old_releases(fetched_topics + failed_topics, context)
+        return _merge_duplicate_rows(fetched_topics, context) + failed_topics
+    return _merge_duplicate_rows(fetched_topics + failed_topics, context)
 
 
 def _topic_name(topic: OffsetFetchRequestTopics, context: RequestContext) -> str:
@@ -179,16 +179,16 @@ def _topic_name(topic: OffsetFetchRequestTopics, context: RequestContext) -> str
     return "" if known is None else known.name
 
 
-def _merge_rows_of_old_releases(
+def _merge_duplicate_rows(
     topics: list[OffsetFetchResponseTopics], context: RequestContext
 ) -> list[OffsetFetchResponseTopics]:
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
     if context.facts.groups.java_group_coordinator and context.version != FROM_ZOOKEEPER:
         return topics
-    return _merge_topics_and_partitions(topics)
+    return _merge_duplicates(topics)
 
 
-def _merge_topics_and_partitions(
+def _merge_duplicates(
     topics: list[OffsetFetchResponseTopics],
 ) -> list[OffsetFetchResponseTopics]:
     rows_by_name: dict[str, dict[int, OffsetFetchResponsePartitions]] = {}
@@ -211,7 +211,7 @@ def _failed_topics(
         return []
     topics = [_failed_topic(request_topic, error) for request_topic in group.topics or ()]
     repeats = facts.denied_offset_fetch_lists_each_topic and not from_zookeeper
-    return topics if repeats else _merge_rows_of_old_releases(topics, context)
+    return topics if repeats else _merge_duplicate_rows(topics, context)
 
 
 def _fetch_topic_offsets(
@@ -229,7 +229,7 @@ def _fetch_topic_offsets(
     else:
         ids = [] if topic is None else [topic.topic_id]
         if not context.facts.groups.commit_rejects_missing_partition:
-            ids.append(stand_in_topic_id_of_missing_partition(name))
+            ids.append(missing_partition_topic_id(name))
         rows = [_offset_row(groups.offsets, group_id, ids, at, require_stable) for at in indexes]
     return OffsetFetchResponseTopics(request_topic.name, request_topic.topic_id, rows)
 
@@ -282,14 +282,16 @@ def _fetch_all_visible_topics(
     ]
     visible = context.access.filter_visible(OFFSET_FETCH_ALL_TOPICS, named_rows, lambda row: row[0])
 
-    def fetched(name: str, topic_id: bytes, partitions: Iterable[int]) -> OffsetFetchResponseTopics:
+    def topic_row(
+        name: str, topic_id: bytes, partitions: Iterable[int]
+    ) -> OffsetFetchResponseTopics:
         rows = [
             _offset_row(offsets, group_id, (topic_id,), at, require_stable) for at in partitions
         ]
         return OffsetFetchResponseTopics(name, topic_id, rows)
 
-    topics_fetched = [fetched(name, topic_id, tuple(rows)) for name, topic_id, rows in visible]
-    return _merge_rows_of_old_releases(topics_fetched, context)
+    topics_fetched = [topic_row(name, topic_id, tuple(rows)) for name, topic_id, rows in visible]
+    return _merge_duplicate_rows(topics_fetched, context)
 
 
 def _topic_name_of_stored_id(topic_id: bytes, topics: Topics) -> str | None:
@@ -308,7 +310,7 @@ def _failed_partition_row(partition: int, error: ErrorCode) -> OffsetFetchRespon
     return OffsetFetchResponsePartitions(partition, NO_OFFSET, NO_EPOCH, error_code=error)
 
 
-def _topic_rows_before_groups(
+def _topics_before_version_8(
     topics: Iterable[OffsetFetchResponseTopics],
 ) -> list[OffsetFetchResponseTopic]:
     """Return the topics in the form of the versions before 8."""

@@ -31,15 +31,15 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_build
 from kafka_shim.shim.handlers.common.topic_access import topic_error
 from kafka_shim.shim.handlers.producing.append_checked import (
     check_and_append,
-    check_request,
+    check_produce_request,
 )
 from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     ProducedRow,
     ProducedTopic,
-    last_row_outcomes,
     null_records_error,
     parse_produced_topics,
+    resolve_duplicate_rows,
 )
 from kafka_shim.shim.handlers.producing.record_checks import RecordsRejected
 from kafka_shim.shim.request.context import RequestContext
@@ -55,9 +55,9 @@ NAMELESS = ""
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
     first_batches, topics = parse_produced_topics(request, context)
-    error = _producer_access_error_for_whole_request(request, first_batches, context)
+    error = _producer_access_error(request, first_batches, context)
     if error:
-        response = _failed_response_deduplicated(topics, error)
+        response = _error_response(topics, error)
     else:
         response = _append_to_partitions(request, topics, context)
     if request.acks == SILENT:
@@ -73,9 +73,7 @@ error_response = mirroring_error_builder(
 )
 
 
-def _failed_response_deduplicated(
-    topics: Iterable[ProducedTopic], error: ErrorCode
-) -> ProduceResponse:
+def _error_response(topics: Iterable[ProducedTopic], error: ErrorCode) -> ProduceResponse:
     """Return the response to a rejected request: each partition once, no topic without any."""
     return ProduceResponse(
         responses=[
@@ -93,7 +91,7 @@ def _failed_response_deduplicated(
     )
 
 
-def _producer_access_error_for_whole_request(
+def _producer_access_error(
     request: ProduceRequest, first_batches: list[Batch], context: RequestContext
 ) -> ErrorCode:
     """Return the error for which the whole request fails."""
@@ -138,14 +136,14 @@ def _append_to_partitions(
     for topic, name, error in produced:
         partition_rows = []
         for given in topic.partitions.values():  # a comprehension takes longer here
-            row = _append_partition_row(name, given, error or null_error, request, context, facts)
+            row = _append_to_partition(name, given, error or null_error, request, context, facts)
             partition_rows.append(row)
         if partition_rows:
             data = topic.topic
             responses.append(TopicProduceResponse(data.name, data.topic_id, partition_rows))
     response = ProduceResponse(responses)
     if context.version >= LEADERS_SINCE:
-        _add_leaders_of_unled_partitions(response, context)
+        _add_current_leaders(response, context)
     return response
 
 
@@ -170,7 +168,7 @@ def _resolve_topic(
     return name, error
 
 
-def _append_partition_row(
+def _append_to_partition(
     name: str,
     rows: list[ProducedRow],
     error: ErrorCode,
@@ -193,7 +191,7 @@ def _append_partition_row(
     unreadable = None
     batch = rows[0].batch
     if len(rows) > 1 or batch is None or batch.attributes:
-        readable, unreadable = last_row_outcomes(rows, context.version, facts)
+        readable, unreadable = resolve_duplicate_rows(rows, context.version, facts)
     appended = NOTHING_APPENDED
     try:
         if readable is not None:
@@ -214,7 +212,7 @@ def _missing_partition_error(
     """Return the error for a missing partition; releases that check topics only find it late."""
     if context.facts.records.fetch_keeps_missing_partitions_in_order:
         try:
-            check_request(name, request, context)
+            check_produce_request(name, request, context)
         except RecordsRejected as rejection:
             return rejection
     return RecordsRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -236,7 +234,7 @@ def _failed_partition_row(
     )
 
 
-def _add_leaders_of_unled_partitions(response: ProduceResponse, context: RequestContext) -> None:
+def _add_current_leaders(response: ProduceResponse, context: RequestContext) -> None:
     """Add the leaders of the partitions that this node does not lead (KIP-951)."""
     leaders = set()
     for topic in response.responses:

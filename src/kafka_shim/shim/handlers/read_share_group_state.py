@@ -25,13 +25,15 @@ def handle(
 ) -> ReadShareGroupStateResponse:
     context.access.require(READ_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
-    def read(topic_id: bytes, partition: PartitionData) -> PartitionResult:
-        return _read_state_fencing_older_leaders(
+    def read_partition_state(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+        return _read_and_fence(
             (request.group_id, topic_id, partition.partition), partition.leader_epoch, context
         )
 
     topics = request.topics if request.group_id else []
-    return ReadShareGroupStateResponse(results_by_topic(topics, ReadStateResult, read))
+    return ReadShareGroupStateResponse(
+        results_by_topic(topics, ReadStateResult, read_partition_state)
+    )
 
 
 error_response = mirroring_error_builder(
@@ -39,7 +41,7 @@ error_response = mirroring_error_builder(
 )
 
 
-def _read_state_fencing_older_leaders(
+def _read_and_fence(
     key: SharePartitionKey, leader_epoch: int, context: RequestContext
 ) -> PartitionResult:
     error, state = context.cluster.share_states.read_for_leader(key, leader_epoch)

@@ -25,12 +25,12 @@ def handle(
 ) -> ReadShareGroupStateSummaryResponse:
     context.access.require(READ_SHARE_GROUP_STATE_SUMMARY, message=NOT_A_BROKER)
 
-    def summary(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+    def summarize_partition_state(topic_id: bytes, partition: PartitionData) -> PartitionResult:
         return _state_summary((request.group_id, topic_id, partition.partition), context)
 
     topics = request.topics if request.group_id else []
     return ReadShareGroupStateSummaryResponse(
-        results_by_topic(topics, ReadStateSummaryResult, summary)
+        results_by_topic(topics, ReadStateSummaryResult, summarize_partition_state)
     )
 
 

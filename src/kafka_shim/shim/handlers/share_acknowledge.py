@@ -18,12 +18,12 @@ from kafka_shim.protocol.messages.share_acknowledge import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
-    AcknowledgementOutcome,
+    AcknowledgementResult,
     ShareAcknowledger,
 )
 from kafka_shim.shim.handlers.for_share_groups.share_requests import (
-    access_error_per_name_rejecting_unknown,
     check_share_request,
+    topic_access_errors,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import END, TopicPartition
@@ -36,9 +36,9 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     sessions.advance_epoch(group_id, member_id, request.share_session_epoch)
     known = [context.cluster.topics.by_id(topic.topic_id) for topic in request.topics]
     names = [None if topic is None else topic.name for topic in known]
-    if not context.access.has_authorizer_counting_as_check:
+    if not context.access.consults_authorizer:
         names = [name for name in names if name is not None]
-    denials = access_error_per_name_rejecting_unknown(context, SHARE_ACKNOWLEDGE_TOPIC, names)
+    denials = topic_access_errors(context, SHARE_ACKNOWLEDGE_TOPIC, names)
     acknowledger = ShareAcknowledger(group_id, member_id, request.is_renew_ack, context, denials)
     outcomes = acknowledger.acknowledge_all(request.topics)
     if request.share_session_epoch == END:
@@ -50,7 +50,7 @@ error_response = mirroring_error_builder(ShareAcknowledgeResponse)
 
 
 def _response_of_outcomes(
-    outcomes: dict[TopicPartition, AcknowledgementOutcome], group_id: str, context: RequestContext
+    outcomes: dict[TopicPartition, AcknowledgementResult], group_id: str, context: RequestContext
 ) -> ShareAcknowledgeResponse:
     settings = context.cluster.groups.settings
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}

@@ -24,13 +24,13 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     RENEWS_SINCE,
-    AcknowledgementOutcome,
+    AcknowledgementResult,
     ShareAcknowledger,
 )
-from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareFetchReading
+from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareFetchReader
 from kafka_shim.shim.handlers.for_share_groups.share_requests import (
-    access_error_per_name_rejecting_unknown,
     check_share_request,
+    topic_access_errors,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import (
@@ -94,14 +94,14 @@ class _ShareFetch:
         self._context = context
         self._round = share_round
         self._acknowledges = acknowledges
-        self._outcomes: dict[TopicPartition, AcknowledgementOutcome] = {}
+        self._outcomes: dict[TopicPartition, AcknowledgementResult] = {}
 
     def handle(self) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].requested_topic_names(request)
         partitions = self._round.partitions
         topics = [*(partition.topic for partition in partitions), *named]
-        denials = access_error_per_name_rejecting_unknown(context, SHARE_FETCH_TOPIC, topics)
+        denials = topic_access_errors(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if self._acknowledges:
@@ -113,33 +113,33 @@ class _ShareFetch:
                 denials,
             ).acknowledge_all(request.topics)
         if request.is_renew_ack:
-            return self._response_ending_final_session([])
+            return self._build_response([])
         responses: list[ShareFetchResponse] = []
         wait: PendingResponse[ShareFetchResponse] | None = None
 
-        def done(rows: Rows | None) -> None:
+        def complete_response(rows: Rows | None) -> None:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
             response = (
-                error_response(request, error, None)
-                if rows is None
-                else self._response_ending_final_session(rows)
+                error_response(request, error, None) if rows is None else self._build_response(rows)
             )
             responses.append(response)
             if wait is not None:
                 wait.complete(response)
 
-        stop = ShareFetchReading(request, context, denials).acquire(self._round.partitions, done)
+        stop = ShareFetchReader(request, context, denials).acquire(
+            self._round.partitions, complete_response
+        )
         if responses:
             return responses[0]
         wait = PendingResponse(stop)
         return wait
 
-    def _response_ending_final_session(self, rows: Rows) -> ShareFetchResponse:
+    def _build_response(self, rows: Rows) -> ShareFetchResponse:
         request, context = self._request, self._context
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
         outcomes_left = dict(self._outcomes)
         for shared, data in self._round.select_response_rows(rows):
-            outcome = outcomes_left.pop(shared.topic_partition, AcknowledgementOutcome())
+            outcome = outcomes_left.pop(shared.topic_partition, AcknowledgementResult())
             data.acknowledge_error_code = outcome.error
             data.acknowledge_error_message = outcome.message
             self._add_partition_row(topics, shared.topic_id, data)

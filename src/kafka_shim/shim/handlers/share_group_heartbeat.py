@@ -45,7 +45,7 @@ def handle(
         client_host=f"/{context.session.host}",
     )
     response = context.cluster.member_requests.handle_share_heartbeat(request.group_id, heartbeat)
-    return _response(response)
+    return _heartbeat_response(response)
 
 
 error_response = mirroring_error_builder(ShareGroupHeartbeatResponse)
@@ -64,7 +64,7 @@ def _check_heartbeat_fields(request: ShareGroupHeartbeatRequest) -> None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
 
 
-def _response(response: HeartbeatResult) -> ShareGroupHeartbeatResponse:
+def _heartbeat_response(response: HeartbeatResult) -> ShareGroupHeartbeatResponse:
     assignment = None
     if response.assignment is not None:
         assignment = AssignmentRow(

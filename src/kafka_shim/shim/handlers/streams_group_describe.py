@@ -68,7 +68,7 @@ def _add_topology_description(group_row: DescribedGroup, requests: MemberRequest
         group_row.topology_description_status = _NOT_STORED
     else:
         group_row.topology_description_status = _AVAILABLE
-        group_row.topology_description = topology_in_response(description)
+        group_row.topology_description = convert_topology(description)
 
 
 error_response = mirroring_error_builder(
@@ -186,26 +186,26 @@ SOURCE, PROCESSOR, SINK = 1, 2, 3
 """Types of nodes."""
 
 
-def topology_in_response(description: stored.TopologyDescription) -> TopologyDescription:
+def convert_topology(description: stored.TopologyDescription) -> TopologyDescription:
     """Return the description in the form of the response."""
     return TopologyDescription(
         subtopologies=[
             TopologyDescriptionSubtopology(
                 subtopology_id=subtopology.subtopology_id,
-                nodes=[_node_in_response(node) for node in subtopology.nodes],
+                nodes=[_convert_node(node) for node in subtopology.nodes],
             )
             for subtopology in description.subtopologies
         ],
         global_stores=[
             TopologyDescriptionGlobalStore(
-                source=_node_in_response(store.source), processor=_node_in_response(store.processor)
+                source=_convert_node(store.source), processor=_convert_node(store.processor)
             )
             for store in description.global_stores
         ],
     )
 
 
-def _node_in_response(node: stored.TopologyDescriptionNode) -> TopologyDescriptionNode:
+def _convert_node(node: stored.TopologyDescriptionNode) -> TopologyDescriptionNode:
     return TopologyDescriptionNode(
         name=node.name,
         node_type=node.node_type,

@@ -70,7 +70,7 @@ def handle(
 ) -> StreamsGroupHeartbeatResponse:
     context.require_group_protocol("streams")
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
-    topology = None if request.topology is None else _topology_of_request(request.topology)
+    topology = None if request.topology is None else _parse_topology(request.topology)
     if topology is not None:
         message = topology.invalid_topic_name_error(context.cluster.topics.internal_names)
         if message is not None:
@@ -84,7 +84,7 @@ def handle(
     response = context.cluster.member_requests.handle_streams_heartbeat(
         request.group_id, _heartbeat_of_request(request, topology, context)
     )
-    return _response(response, _create_internal_topics(response, context))
+    return _heartbeat_response(response, _create_internal_topics(response, context))
 
 
 def error_response(
@@ -154,7 +154,7 @@ def _check_heartbeat_fields(
         raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
 
 
-def _topology_of_request(topology: Topology) -> StreamsTopology:
+def _parse_topology(topology: Topology) -> StreamsTopology:
     return StreamsTopology(
         topology.epoch,
         tuple(
@@ -202,7 +202,7 @@ def _heartbeat_of_request(
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
-        owned=_owned_tasks(request),
+        owned=_reported_tasks(request),
         reported_tasks=_reported_partitions_by_subtopology(request),
         task_offsets=_task_offsets_of_rows(request.task_offsets),
         task_end_offsets=_task_offsets_of_rows(request.task_end_offsets),
@@ -217,7 +217,7 @@ def _heartbeat_of_request(
     )
 
 
-def _owned_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
+def _reported_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
     """Return the active and standby tasks that a member runs; None if it does not report them."""
     if request.active_tasks is None:
         return None
@@ -278,7 +278,7 @@ def _create_internal_topic(
     context.cluster.replace_stopped_leaders()
 
 
-def _response(
+def _heartbeat_response(
     result: StreamsHeartbeatResult, topics_denied_to_create: list[str]
 ) -> StreamsGroupHeartbeatResponse:
     statuses = []

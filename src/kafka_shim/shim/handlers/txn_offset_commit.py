@@ -28,14 +28,14 @@ from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRows,
     PermittedCommit,
     commit_topic_errors,
+    find_permitted_commits,
     last_commit_of_each_partition,
-    merge_response_rows,
-    metadata_within_limit,
-    permitted_commits_adding_errors,
+    merge_duplicate_rows,
+    metadata_size_checks,
 )
 from kafka_shim.shim.handlers.common.transaction_verification import (
     TransactionOwner,
-    has_open_transaction_of_producer,
+    is_transaction_open,
     verify_partition,
 )
 from kafka_shim.shim.request.context import RequestContext
@@ -63,14 +63,14 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return (
             response
             if context.facts.records.denied_txn_commit_lists_each_partition
-            else merge_response_rows(response)
+            else merge_duplicate_rows(response)
         )
     rows = CommitRows(TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition)
     permitted: list[PermittedCommit] = []
     by_id = context.version >= BY_ID_SINCE
     errors = commit_topic_errors(context, TXN_OFFSET_COMMIT_TOPIC, request.topics, by_id=by_id)
     for topic in request.topics:
-        permitted += permitted_commits_adding_errors(
+        permitted += find_permitted_commits(
             context,
             errors,
             topic,
@@ -83,17 +83,17 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         permitted = last_commit_of_each_partition(permitted, context)
     codes = _commit_in_transaction(request, permitted, context) if permitted else []
     if facts.java_group_coordinator and not rows.topics:
-        return _response_in_request_order(request, codes)
+        return _ordered_response(request, codes)
     for commit, code in zip(permitted, codes, strict=True):
         rows.add_partition_result(commit.request_topic, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.topics.values()))
-    return response if facts.failed_commit_lists_each_partition else merge_response_rows(response)
+    return response if facts.failed_commit_lists_each_partition else merge_duplicate_rows(response)
 
 
 error_response = mirroring_error_builder(TxnOffsetCommitResponse)
 
 
-def _response_in_request_order(
+def _ordered_response(
     request: TxnOffsetCommitRequest, codes: Iterable[ErrorCode]
 ) -> TxnOffsetCommitResponse:
     """Return the rows as in the request, with duplicate topics, if all were passed to the group.
@@ -114,7 +114,7 @@ def _commit_in_transaction(
 ) -> list[ErrorCode]:
     """Commit, and return the error code of each partition."""
     groups = context.cluster.groups
-    fits = metadata_within_limit(permitted, context)
+    fits = metadata_size_checks(permitted, context)
     error = _group_coordinator_error(request, context)
     if error is NO_ERROR and request.group_id and not context.facts.groups.java_group_coordinator:
         groups.get_or_create_classic_group(request.group_id)
@@ -165,7 +165,7 @@ def _verify_group(request: TxnOffsetCommitRequest, context: RequestContext) -> E
     target, log = _offsets_log(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
-    if not facts.offset_commit_verifies_transaction_group or has_open_transaction_of_producer(
+    if not facts.offset_commit_verifies_transaction_group or is_transaction_open(
         log, *producer, facts
     ):
         return NO_ERROR

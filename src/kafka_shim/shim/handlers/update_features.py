@@ -35,7 +35,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     if not context.facts.cluster.one_failed_feature_update_fails_all:
         updates = last_row_per_key(updates, lambda row: row.feature)
     for update in updates:
-        problem = _update_problem(update, context)
+        problem = _update_error_text(update, context)
         error = context.facts.cluster.unsupported_feature_level_error if problem else ErrorCode.NONE
         if problem and context.facts.cluster.one_failed_feature_update_fails_all:
             raise RequestRejected(error, f"nothing was updated: {problem}")
@@ -57,7 +57,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
 error_response = mirroring_error_builder(UpdateFeaturesResponse)
 
 
-def _update_problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
+def _update_error_text(update: FeatureUpdateKey, context: RequestContext) -> str | None:
     if context.version > 0 and not UPGRADE <= update.upgrade_type <= UNSAFE_DOWNGRADE:
         return f"upgrade type {update.upgrade_type} is unknown"
     known = {feature.name: feature for feature in context.cluster.features}
@@ -70,10 +70,10 @@ def _update_problem(update: FeatureUpdateKey, context: RequestContext) -> str | 
     if not feature.min_version <= update.max_version_level <= feature.max_version:
         return f"level {update.max_version_level} of {feature.name} is not supported, only {span}"
     is_downgrade = context.version > 0 and update.upgrade_type != UPGRADE
-    return _direction_problem(feature, update, is_downgrade=is_downgrade)
+    return _downgrade_error_text(feature, update, is_downgrade=is_downgrade)
 
 
-def _direction_problem(
+def _downgrade_error_text(
     feature: Feature, update: FeatureUpdateKey, *, is_downgrade: bool
 ) -> str | None:
     level = update.max_version_level

@@ -34,11 +34,13 @@ def handle(
 ) -> WriteShareGroupStateResponse:
     context.access.require(WRITE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
-    def written(topic_id: bytes, partition: PartitionData) -> PartitionResult:
+    def write_partition_state(topic_id: bytes, partition: PartitionData) -> PartitionResult:
         return _write_state((request.group_id, topic_id, partition.partition), partition, context)
 
     topics = request.topics if request.group_id else []
-    return WriteShareGroupStateResponse(results_by_topic(topics, WriteStateResult, written))
+    return WriteShareGroupStateResponse(
+        results_by_topic(topics, WriteStateResult, write_partition_state)
+    )
 
 
 error_response = mirroring_error_builder(

@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.duplicates import distinct, rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import deduplicate_by_topic, distinct
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.state.transactions.transaction_markers import append_end_marker
@@ -41,7 +41,7 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxn
             rows.setdefault(marker.producer_id, []).extend(
                 _write_marker_to_partitions(marker, context)
             )
-    return _response_by_producer_id(rows)
+    return _group_by_producer(rows)
 
 
 def _has_partitions(marker: WritableTxnMarker) -> bool:
@@ -52,7 +52,7 @@ def error_response(
     request: WriteTxnMarkersRequest, error: ErrorCode, message: str | None
 ) -> WriteTxnMarkersResponse:
     """Return the response to a denial, with only the last marker of each producer."""
-    return _response_by_producer_id(
+    return _group_by_producer(
         {
             marker.producer_id: [
                 (topic.name, index, error)
@@ -64,7 +64,7 @@ def error_response(
     )
 
 
-def _response_by_producer_id(
+def _group_by_producer(
     rows: Mapping[int, Iterable[_MarkerResult]],
 ) -> WriteTxnMarkersResponse:
     """Return the response with rows (topic, partition, code) by producer id, each once."""
@@ -74,7 +74,7 @@ def _response_by_producer_id(
                 producer_id=producer_id,
                 topics=[
                     WritableTxnMarkerTopicResult(name=name, partitions=partitions)
-                    for name, partitions in rows_by_topic_deduplicated(
+                    for name, partitions in deduplicate_by_topic(
                         (name, index, WritableTxnMarkerPartitionResult(index, error))
                         for name, index, error in of_producer
                     )

@@ -23,7 +23,7 @@ class CloseLog:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._counts: dict[CloseKind, int] = {}  # of those not logged yet
+        self._object_counts: dict[CloseKind, int] = {}  # of those not logged yet
         self._reasons: dict[CloseKind, str] = {}  # the first one of each kind
         self._kinds_of: dict[str, int] = {}  # by host
         self._timer: Timer | None = None
@@ -31,10 +31,10 @@ class CloseLog:
     def log_close(self, host: str, port: int, listener: str, reason: str, principal: str) -> None:
         """Log a closing, or count it."""
         kind = self._close_kind(host, listener, reason)
-        if kind in self._counts:
-            self._counts[kind] += 1
+        if kind in self._object_counts:
+            self._object_counts[kind] += 1
             return
-        self._counts[kind] = 0
+        self._object_counts[kind] = 0
         self._reasons[kind] = reason if kind[2] != _OTHER else _OTHER
         self._kinds_of[host] = self._kinds_of.get(host, 0) + 1
         log.info(
@@ -53,7 +53,7 @@ class CloseLog:
             self._timer.cancel()
         self._timer = None
         self._log_counts()
-        self._counts.clear()
+        self._object_counts.clear()
         self._reasons.clear()
         self._kinds_of.clear()
 
@@ -62,9 +62,9 @@ class CloseLog:
         reasons, and can have many hosts.
         """
         kind = (host, listener, re.sub(_NUMBER, "0", reason))
-        if kind in self._counts:
+        if kind in self._object_counts:
             return kind
-        if len(self._counts) >= _KINDS_MAX:
+        if len(self._object_counts) >= _KINDS_MAX:
             return ("many hosts", listener, _OTHER)
         if self._kinds_of.get(host, 0) >= _KINDS_OF_HOST_MAX:
             return (host, listener, _OTHER)
@@ -73,8 +73,8 @@ class CloseLog:
     def _log_summary(self) -> None:
         self._timer = None
         self._log_counts()
-        again = dict.fromkeys((kind for kind, count in self._counts.items() if count), 0)
-        self._counts = again
+        again = dict.fromkeys((kind for kind, count in self._object_counts.items() if count), 0)
+        self._object_counts = again
         self._reasons = {kind: self._reasons[kind] for kind in again}
         self._kinds_of = {}
         for host, _, _ in again:
@@ -83,7 +83,7 @@ class CloseLog:
             self._timer = self._clock.call_later(PERIOD_MS, self._log_summary)
 
     def _log_counts(self) -> None:
-        for kind, count in self._counts.items():
+        for kind, count in self._object_counts.items():
             host, listener, _ = kind
             if count:
                 log.info(

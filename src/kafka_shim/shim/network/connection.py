@@ -107,7 +107,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._transport.get_extra_info("ssl_object") is None:
             self._session.following_chunks = self._write_buffer.following_chunks
         try:
-            _map_certificate(self._transport, self._session, self._cluster)
+            _set_certificate_principal(self._transport, self._session, self._cluster)
         except CloseConnection as closing:
             self.close(closing.reason)
         if self._end_listener is not None:
@@ -211,11 +211,11 @@ class Connection(asyncio.BufferedProtocol):
                 if frames and self._state is _READY and self._host.clock_s() >= ends_s:
                     self._yield_turn()
         except CloseConnection as closing:
-            self._close_with_last_bytes(closing)
+            self._close_after_sending(closing)
         finally:
             self._is_handling = False
             if is_one:
-                self._flush_with_others()
+                self._flush_batched()
             else:
                 self._flush()
             if self._large.is_begun or self._splitter.failure is not None:
@@ -254,9 +254,9 @@ class Connection(asyncio.BufferedProtocol):
     def _yield_turn(self) -> None:
         """Continue after all other connections had their turn."""
         self._transition(ConnectionEvent.YIELDS)
-        self._scheduled_handling = asyncio.get_running_loop().call_soon(self._take_turn)
+        self._scheduled_handling = asyncio.get_running_loop().call_soon(self._resume_turn)
 
-    def _take_turn(self) -> None:
+    def _resume_turn(self) -> None:
         self._scheduled_handling = None
         self._transition(ConnectionEvent.TURN_BEGINS)
         self._handle_frames()
@@ -316,7 +316,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             self._send(pending.finish(response))
         except CloseConnection as closing:
-            self._close_with_last_bytes(closing)
+            self._close_after_sending(closing)
             return
         self._throttle(session)
         self._resume_handling()
@@ -332,7 +332,7 @@ class Connection(asyncio.BufferedProtocol):
             self._yield_turn()
         self._update_reading()
 
-    def _close_with_last_bytes(self, closing: CloseConnection) -> None:
+    def _close_after_sending(self, closing: CloseConnection) -> None:
         self._send(closing.last_bytes)
         self.close(closing.reason)
 
@@ -343,7 +343,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._response_bytes >= _FLUSH_BYTES or self._write_buffer.following_chunks:
             self._flush()
 
-    def _flush_with_others(self) -> None:
+    def _flush_batched(self) -> None:
         """Send the response, together with those of other connections if these have requests."""
         host = self._host
         if not (self._responses and host.batched_sends.postpone(self._flush)):
@@ -358,7 +358,7 @@ class Connection(asyncio.BufferedProtocol):
         if immediately:
             self._write_buffer.flush()
         storage = self._dispatcher.storage
-        is_held = storage is not None and storage.defer_response(
+        is_held = storage is not None and storage.try_defer_response(
             self._flush, commits_now=immediately
         )
         is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
@@ -414,11 +414,11 @@ class Connection(asyncio.BufferedProtocol):
         self._transition(ConnectionEvent.CLOSED)
         is_failed = session is not None and session.phase is AuthenticationPhase.FAILED
         if is_failed and not self._transport.is_closing() and self._transport.can_write_eof():
-            self._end_after_error(self._transport)
+            self._start_lingering_close(self._transport)
         else:
             self._transport.close()
 
-    def _end_after_error(self, transport: asyncio.Transport) -> None:
+    def _start_lingering_close(self, transport: asyncio.Transport) -> None:
         """End the stream, and discard what the client sends until it closes, or for a second.
 
         Unread bytes would make the system reset the connection, and the client could lose the
@@ -442,7 +442,9 @@ def _new_session(
     return session
 
 
-def _map_certificate(transport: asyncio.Transport, session: Session, cluster: Cluster) -> None:
+def _set_certificate_principal(
+    transport: asyncio.Transport, session: Session, cluster: Cluster
+) -> None:
     """Set the principal by the mapping rules for a verified client certificate (KIP-371). Raise
     CloseConnection if they reject it.
     """

@@ -23,25 +23,21 @@ class ConnectionLimits:
 
     def max_connections(self, node_id: int, listener: str) -> int:
         """Return the maximum number of connections."""
-        return self._listener_limit_else_broker_limit("max.connections", node_id, listener)
+        return self._effective_listener_limit("max.connections", node_id, listener)
 
     def max_connection_rate(self, node_id: int, listener: str) -> int | None:
         """Return the maximum rate per second; None without a limit."""
-        rate = self._listener_limit_else_broker_limit(
-            "max.connection.creation.rate", node_id, listener
-        )
+        rate = self._effective_listener_limit("max.connection.creation.rate", node_id, listener)
         return None if rate == _UNLIMITED else rate
 
     def max_connections_of_host(self, connection: CountedConnection) -> int:
         """Return the maximum number for the address of a connection."""
-        overrides = self._broker_value_else_cluster_wide_value(
-            f"{_OF_HOST}.overrides", connection.node_id
-        )
+        overrides = self._effective_broker_value(f"{_OF_HOST}.overrides", connection.node_id)
         for override in overrides.split(",") if overrides else ():
             host, _, count = override.strip().rpartition(":")
             if count.isdecimal() and canonical_ip(host) == connection.host:
                 return int(count)
-        return self._listener_limit_else_broker_limit(_OF_HOST, connection.node_id, "")
+        return self._effective_listener_limit(_OF_HOST, connection.node_id, "")
 
     def max_connection_rate_of_host(self, host: str) -> float | None:
         """Return the maximum rate per second for an address; None without a limit."""
@@ -65,19 +61,19 @@ class ConnectionLimits:
         name = config.properties.get("inter.broker.listener.name", protocol)
         return name.upper() if len(config.listeners) > 1 else None
 
-    def _listener_limit_else_broker_limit(self, name: str, node_id: int, listener: str) -> int:
+    def _effective_listener_limit(self, name: str, node_id: int, listener: str) -> int:
         value = None
         if listener:
-            value = self._broker_value_else_cluster_wide_value(
+            value = self._effective_broker_value(
                 f"listener.name.{listener.lower()}.{name}", node_id
             )
         if value is None:
-            value = self._broker_value_else_cluster_wide_value(name, node_id)
+            value = self._effective_broker_value(name, node_id)
         if value is None or name not in self._cluster.configs.broker_definitions:
             return _UNLIMITED
         return int(value)
 
-    def _broker_value_else_cluster_wide_value(self, name: str, node_id: int) -> str | None:
+    def _effective_broker_value(self, name: str, node_id: int) -> str | None:
         """Return a broker's own setting, or that of all brokers; None if neither is set."""
         configs = self._cluster.configs
         broker_values = configs.brokers.get(node_id, {})

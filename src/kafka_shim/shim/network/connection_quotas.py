@@ -39,7 +39,9 @@ class ConnectionQuotas:
         self._limits = ConnectionLimits(cluster)
         self._listener_queues: dict[tuple[int, str], _ListenerQueue] = {}
         self._started: dict[int, dict[CountedConnection, None]] = {}  # by broker
-        self._counts: Counter[tuple[int, str]] = Counter()  # of those, by broker and listener
+        self._object_counts: Counter[tuple[int, str]] = (
+            Counter()
+        )  # of those, by broker and listener
         self._hosts: Counter[tuple[int, str]] = Counter()  # of those, by broker and address
         self._rates: dict[tuple[int, str], SampledRate] = {}  # by broker and listener
         self._host_rates: dict[tuple[int, str], SampledRate] = {}
@@ -75,14 +77,14 @@ class ConnectionQuotas:
     def apply_changed_limits(self) -> None:
         """Close connections above the limits, and start waiting ones, after limits changed."""
         for node_id in {node_id for node_id, _ in self._listener_queues}:
-            self._close_excess_other_than_inter_broker(node_id)
+            self._evict_least_recently_used(node_id)
             self._accept_waiting_of_node(node_id)
 
     def _change_counts(self, connection: CountedConnection, by: int) -> None:
         """Change the counts of a connection's broker, listener and address."""
         for counter, name in (
-            (self._counts, ANY),
-            (self._counts, connection.listener_name),
+            (self._object_counts, ANY),
+            (self._object_counts, connection.listener_name),
             (self._hosts, connection.host),
         ):
             counter[connection.node_id, name] += by
@@ -109,7 +111,7 @@ class ConnectionQuotas:
         """Start or close the first connections of a queue, as far as rates and room allow."""
         while queue.waiting and queue.timer is None:
             connection = queue.waiting[0]
-            delay_ms = 0 if queue.is_first_counted else self._listener_delay_ms(connection)
+            delay_ms = 0 if queue.is_first_counted else self._take_listener_quota(connection)
             queue.is_first_counted = True
             if delay_ms:
                 self._accept_later(queue, delay_ms)
@@ -130,7 +132,7 @@ class ConnectionQuotas:
     def _start(self, connection: CountedConnection) -> None:
         """Start a connection for which there is room, or close it for its address's limits."""
         per_second = self._limits.max_connection_rate_of_host(connection.host)
-        delay_ms = 0 if per_second is None else self._host_delay_ms(connection, per_second)
+        delay_ms = 0 if per_second is None else self._take_host_quota(connection, per_second)
         if delay_ms:
             reason = f"more than {per_second:g} connections a second from {connection.host}"
             self._close_later(connection, delay_ms, f"{reason} (connection_creation_rate)")
@@ -145,7 +147,7 @@ class ConnectionQuotas:
         self._change_counts(connection, 1)
         connection.on_admitted()
         if self._limits.is_separate_inter_broker_listener(connection.listener_name):
-            self._close_excess_other_than_inter_broker(connection.node_id)
+            self._evict_least_recently_used(connection.node_id)
 
     def _close_later(self, connection: CountedConnection, delay_ms: int, reason: str) -> None:
         def due() -> None:
@@ -156,17 +158,19 @@ class ConnectionQuotas:
 
     def _has_room(self, connection: CountedConnection) -> bool:
         node_id, listener = connection.node_id, connection.listener_name
-        if self._counts[node_id, listener] >= self._limits.max_connections(node_id, listener):
+        if self._object_counts[node_id, listener] >= self._limits.max_connections(
+            node_id, listener
+        ):
             return False
         if self._limits.is_separate_inter_broker_listener(listener):
             return True
-        return self._counts[node_id, ANY] < self._limits.max_connections(node_id, ANY)
+        return self._object_counts[node_id, ANY] < self._limits.max_connections(node_id, ANY)
 
-    def _close_excess_other_than_inter_broker(self, node_id: int) -> None:
+    def _evict_least_recently_used(self, node_id: int) -> None:
         """Make room for the inter-broker listener: close the least recently used connections of
         others.
         """
-        excess = self._counts[node_id, ANY] - self._limits.max_connections(node_id, ANY)
+        excess = self._object_counts[node_id, ANY] - self._limits.max_connections(node_id, ANY)
         if excess <= 0:
             return
         others = [
@@ -178,7 +182,7 @@ class ConnectionQuotas:
             self.remove(connection)
             connection.close("another connection took its place (max.connections)")
 
-    def _listener_delay_ms(self, connection: CountedConnection) -> int:
+    def _take_listener_quota(self, connection: CountedConnection) -> int:
         """Count a connection, and return how long it has to wait for the rates."""
         node_id, listener = connection.node_id, connection.listener_name
         names = (
@@ -196,7 +200,7 @@ class ConnectionQuotas:
                 delay_ms = max(delay_ms, rate.capped_excess_ms(now_ms, per_second))
         return delay_ms
 
-    def _host_delay_ms(self, connection: CountedConnection, per_second: float) -> int:
+    def _take_host_quota(self, connection: CountedConnection, per_second: float) -> int:
         """Return the delay in ms until a connection of this address is allowed; count it if it is
         0.
         """

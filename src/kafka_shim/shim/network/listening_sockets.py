@@ -14,7 +14,7 @@ LISTEN_BACKLOG = 1024
 """The listen backlog, where the system allows as much."""
 
 
-def raise_backlog(server: asyncio.Server) -> None:
+def increase_backlog(server: asyncio.Server) -> None:
     """Raise the listen backlog of a server's sockets to LISTEN_BACKLOG."""
     for listening in server.sockets:
         with socket.fromfd(listening.fileno(), listening.family, listening.type) as duplicate:

@@ -18,7 +18,7 @@ from kafka_shim.shim.network.busy_polling import BusyPolling
 from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
-from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, ReservedPort, raise_backlog
+from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, ReservedPort, increase_backlog
 from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.request_memory import RequestMemory
 from kafka_shim.shim.network.resource_limits import PendingHandshakes, limits_with_broker_settings
@@ -85,16 +85,16 @@ class Server:
         except BaseException:
             await self.stop()
             raise
-        self._apply_limits_periodically()
+        self._enforce_limits_periodically()
 
     async def _open_node(self, node_id: int, ports: Sequence[int]) -> None:
         for listener, port in zip(self.config.listeners, ports, strict=True):
             await self._open_listener(listener, node_id, port)
 
-    async def close_node_reserving_ports(self, node_id: int) -> None:
+    async def close_node(self, node_id: int) -> None:
         """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
         await _stop_accepting_without_closing(self._servers.get(node_id, []))
-        self._reserved_ports[node_id] = self._close_sockets_keeping_ports(node_id)
+        self._reserved_ports[node_id] = self._reserve_node_ports(node_id)
         self.close_connections(node_id)
 
     def is_node_closed(self, node_id: int) -> bool:
@@ -106,10 +106,10 @@ class Server:
         All nodes close first, since each would tell its clients the new addresses of the others.
         Raise ConfigError if no port is free.
         """
-        moved = [listener for listener in self.config.listeners if listener.has_any_port]
+        moved = [listener for listener in self.config.listeners if listener.has_ephemeral_ports]
         nodes = list(self._servers)
         for node_id in nodes:
-            await self.close_node_reserving_ports(node_id)
+            await self.close_node(node_id)
         for node_id in nodes:
             await self.reopen_node(node_id, moved=moved)
 
@@ -127,23 +127,23 @@ class Server:
                 if new_port:
                     port.close()
                 else:
-                    self._keep_left_port(port)
+                    self._reserve_former_port(port)
             await self._open_node(node_id, ports)
         except BaseException:
-            for port in self._close_sockets_keeping_ports(node_id):
+            for port in self._reserve_node_ports(node_id):
                 port.close()
             self._reserved_ports[node_id] = [
                 ReservedPort(port.family, port.address) for port in reserved
             ]
             raise
 
-    def _keep_left_port(self, port: ReservedPort) -> None:
+    def _reserve_former_port(self, port: ReservedPort) -> None:
         """Reserve a port, also from other processes, while clients may still try it."""
         if len(self._left_ports) == self._left_ports.maxlen:
             self._left_ports.popleft().close()
         self._left_ports.append(port)
 
-    def _close_sockets_keeping_ports(self, node_id: int) -> list[ReservedPort]:
+    def _reserve_node_ports(self, node_id: int) -> list[ReservedPort]:
         """Close the listening sockets of a node, but keep their ports."""
         reserved = []
         for server in self._servers.pop(node_id, []):
@@ -154,9 +154,9 @@ class Server:
 
     async def _open_listener(self, listener: ListenerConfig, node_id: int, port: int) -> None:
         try:
-            server = await self._bind_one_port(listener, node_id, port)
+            server = await self._bind_addresses(listener, node_id, port)
             self._servers.setdefault(node_id, []).append(server)
-            raise_backlog(server)
+            increase_backlog(server)
         except OSError as error:
             raise UnavailableError(
                 f"listener {listener.name}: cannot listen on {listener.host}:{port}:"
@@ -172,7 +172,7 @@ class Server:
         node.endpoints[listener.name] = endpoint
         self.dispatcher.cluster.state_version.count_possible_change()
 
-    async def _bind_one_port(
+    async def _bind_addresses(
         self, listener: ListenerConfig, node_id: int, port: int
     ) -> asyncio.Server:
         """Bind all addresses of the listener's host to one port, also if that is any free one."""
@@ -244,7 +244,7 @@ class Server:
             if node_id in (None, connection.node_id):
                 connection.cancel_requests_and_close()
 
-    def close_connections_and_reset_quotas(self) -> None:
+    def reset_connections(self) -> None:
         """Close all connections, and count new ones from zero."""
         self.close_connections()
         self.close_log.log_counts()
@@ -270,7 +270,7 @@ class Server:
     def remove_connection(self, connection: ManagedConnection) -> None:
         self._connections.discard(connection)
 
-    def _apply_limits_periodically(self) -> None:
+    def _enforce_limits_periodically(self) -> None:
         """Periodically close connections that are idle, log in too slowly, or block memory.
 
         DEVIATION: Kafka has no limit for the authentication.
@@ -292,7 +292,7 @@ class Server:
             obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()
         self._overdue_check_timer = loop.call_later(
-            IDLE_CHECK_MS / 1000, self._apply_limits_periodically
+            IDLE_CHECK_MS / 1000, self._enforce_limits_periodically
         )
 
 

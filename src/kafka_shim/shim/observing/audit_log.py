@@ -48,7 +48,7 @@ def _write_lines(context: RequestContext, api: ApiKey) -> None:
         allowed = record.decision.allowed
         if not (debug and record.log_if_allowed if allowed else record.log_if_denied):
             continue
-        if _is_search(record, context) and not _is_allowed_by_probe(record.decision):
+        if _is_any_resource_check(record, context) and not _allows_probed_name(record.decision):
             continue
         lines += 1
         if lines > LINES_MAX:
@@ -62,10 +62,10 @@ def _write_lines(context: RequestContext, api: ApiKey) -> None:
     if not debug:
         unwritten.pop(True, None)
     if unwritten:
-        _log_counts_of_unlogged_decisions(unwritten, context, api)
+        _log_unlogged_counts(unwritten, context, api)
 
 
-def _log_counts_of_unlogged_decisions(
+def _log_unlogged_counts(
     unlogged_counts_by_allowed: dict[bool, int], context: RequestContext, api: ApiKey
 ) -> None:
     """Log the number of other decisions. DEVIATION: Kafka logs every decision."""
@@ -90,7 +90,7 @@ def decision_line(record: AccessRecord, context: RequestContext, api: ApiKey) ->
     """Return the line of a decision."""
     action, actor, facts = record.action, context.access.actor, context.facts.access
     name, count = action.resource_name, record.count
-    if _is_search(record, context):
+    if _is_any_resource_check(record, context):
         name, count = PROBED_NAME, 0
     outcome = "Allowed" if record.decision.allowed else "Denied"
     operation = f"operation = {action.operation.name}"
@@ -113,7 +113,7 @@ def decision_line(record: AccessRecord, context: RequestContext, api: ApiKey) ->
     return text
 
 
-def _is_search(record: AccessRecord, context: RequestContext) -> bool:
+def _is_any_resource_check(record: AccessRecord, context: RequestContext) -> bool:
     """Return whether a check was for any resource of a type. StandardAuthorizer only logs its first
     question, which is about a name.
     """
@@ -126,7 +126,7 @@ def _is_search(record: AccessRecord, context: RequestContext) -> bool:
     )
 
 
-def _is_allowed_by_probe(decision: Decision) -> bool:
+def _allows_probed_name(decision: Decision) -> bool:
     acl = decision.acl
     if not decision.allowed or acl is None:
         return decision.allowed

@@ -35,7 +35,7 @@ class Change:
         self.items = [item]
         self.left_out = 0
 
-    def includes_alike(self, time_ms: int, originator: Originator, item: StateChange) -> bool:
+    def can_include(self, time_ms: int, originator: Originator, item: StateChange) -> bool:
         """Return whether a new item belongs to this change."""
         first = self.items[0]
         is_same_moment = originator is not None or time_ms == self.time_ms
@@ -54,7 +54,7 @@ class ChangeLog:
         self._changes: deque[Change] = deque()
         self._item_count = 0
         self.last_number = 0
-        self.observe_stores_of_cluster()
+        self.observe_stores()
 
     def __iter__(self) -> Iterator[Change]:
         return iter(self._changes)
@@ -64,7 +64,7 @@ class ChangeLog:
         """Return whether changes of ACLs are recorded: not those of a custom authorizer."""
         return isinstance(self._cluster.policy.authorizer, StandardAuthorizer)
 
-    def observe_stores_of_cluster(self) -> None:
+    def observe_stores(self) -> None:
         """Observe the stores, which a reset of the cluster replaces."""
         self._cluster.set_change_observer(self.record_change)
         authorizer = self._cluster.policy.authorizer
@@ -75,7 +75,7 @@ class ChangeLog:
         """Add a change to the last one if both are alike, else as a new one."""
         now_ms, originator = self._cluster.clock.now_ms(), _current_originator()
         last = self._changes[-1] if self._changes else None
-        if last is None or not last.includes_alike(now_ms, originator, item):
+        if last is None or not last.can_include(now_ms, originator, item):
             self.last_number += 1
             self._changes.append(Change(self.last_number, now_ms, originator, item))
         elif len(last.items) < ITEMS_OF_CHANGE_MAX:
@@ -92,7 +92,7 @@ class ChangeLog:
         self._changes.clear()
         self._item_count = 0
         self.record_change(StateChange("cluster", "changed", action_name))
-        self.observe_stores_of_cluster()
+        self.observe_stores()
 
     def on_acl_added(self, acl: Acl) -> None:
         self.record_change(StateChange("acl", "added", "", after=acl))

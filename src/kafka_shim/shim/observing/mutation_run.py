@@ -96,7 +96,7 @@ class RunFolder:
             yield [decoder.decode(line) for line in lines]
 
 
-class DecisionWatch:
+class BrokerMutationRun:
     """Lets mutants decide in the clusters of one broker, and writes its notes.
 
     Each note is written at once, since tests may kill their brokers.
@@ -123,7 +123,7 @@ class DecisionWatch:
             if type(authorizer) is not StandardAuthorizer:
                 raise ConfigError("--mutate-acls cannot be combined with --acl-propagation-delay")
             mutants = MutantAuthorizer(authorizer, cluster.release, self)
-            cluster.policy.decide_by(mutants)
+            cluster.policy.delegate_to(mutants)
             if not self.mutants:
                 authorizer.store.add_observer(mutants)
                 for acl in authorizer.store:
@@ -143,7 +143,9 @@ class MutantAuthorizer(StandardAuthorizer):
     anything.
     """
 
-    def __init__(self, original: StandardAuthorizer, release: str, watch: DecisionWatch) -> None:
+    def __init__(
+        self, original: StandardAuthorizer, release: str, watch: BrokerMutationRun
+    ) -> None:
         users, everyone = original.super_users, original.allow_everyone
         super().__init__(super_users=users, allow_everyone=everyone, rules=original.rules)
         self._original, self._watch, self._mutants = original, watch, watch.mutants
@@ -152,7 +154,7 @@ class MutantAuthorizer(StandardAuthorizer):
         self._written: set[Note] = set()
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        self._follow_original()
+        self._sync_with_original()
         decision = super().authorize(actor, action)
         if self._mutants:
             self._note_change(decision, self._original.authorize(actor, action))
@@ -164,7 +166,7 @@ class MutantAuthorizer(StandardAuthorizer):
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        self._follow_original()
+        self._sync_with_original()
         decision = super().authorize_by_resource_type(actor, operation, resource_type)
         if self._mutants:
             access = actor, operation, resource_type
@@ -179,7 +181,7 @@ class MutantAuthorizer(StandardAuthorizer):
     def on_acl_removed(self, acl: Acl) -> None:
         """Note nothing: accesses are noted with the ACLs that are left."""
 
-    def _follow_original(self) -> None:
+    def _sync_with_original(self) -> None:
         """Take over the ACLs, if they have changed, and replace some by mutants."""
         store = self._original.store
         if store.epoch == self._epoch:

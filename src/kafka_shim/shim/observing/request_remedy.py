@@ -12,27 +12,27 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from kafka_shim.authorizer.access_plan import (
-    AccessPlan,
     AlternativeActions,
+    RequestAccessNeeds,
     access_plan,
     alternative_actions_for_name,
 )
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.client_needs import advice_text, further_actions, known_role
+from kafka_shim.authorizer.client_needs import advice_text, detect_role, follow_up_actions
 from kafka_shim.authorizer.model import DecisionReason
 from kafka_shim.authorizer.remedy import (
     CheckedAction,
     Remedy,
     RequiredAccess,
     required_access_for_need,
+    side_effects_of_steps,
     steps_to_allow,
-    what_else_steps_open,
 )
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import (
     METADATA_AUTO_CREATE,
     METADATA_TOPIC,
-    all_requirements_bound_to_release_by_id,
+    bound_requirements_by_id,
 )
 from kafka_shim.policy.formats.rule_lines import acls_to_rules, rule_line
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -82,7 +82,7 @@ class DeniedRequest:
         self._remedy: Remedy | UnsetType | None = UNSET
         authorizer = self._policy.deciding_authorizer(self._node_id)
         if isinstance(authorizer, StandardAuthorizer):
-            authorizer.store.before_next_change(self.compute)
+            authorizer.store.call_before_next_change(self.compute)
 
     @property
     def needs(self) -> RequestNeeds:
@@ -114,18 +114,18 @@ class DeniedRequest:
         if authorizer is None:
             return None
         accesses = [required_access_for_need(self._actor, need) for need in needs.alternatives]
-        client = known_role(self._client_id, self._session.sent_apis)
+        client = detect_role(self._client_id, self._session.sent_apis)
         if client is not None:
             actions = [action for need in needs.alternatives for action in need.actions]
             accesses += [
                 RequiredAccess(self._actor, ((CheckedAction(action),),))
-                for action in further_actions(self._api, actions, client.role)
+                for action in follow_up_actions(self._api, actions, client.role)
             ]
         steps = steps_to_allow(authorizer, accesses)
         if not steps:
             return None
         remedy = Remedy.from_steps(steps, complete=needs.complete)
-        opened = what_else_steps_open(authorizer, steps, accesses)
+        opened = side_effects_of_steps(authorizer, steps, accesses)
         advice = advice_text(self._api, remedy.add, client)
         return msgspec.structs.replace(remedy, advice="; ".join(filter(None, (*opened, advice))))
 
@@ -141,14 +141,14 @@ def denied_request(context: RequestContext) -> DeniedRequest:
 def _needs_of_request(context: RequestContext) -> RequestNeeds:
     denied = dict.fromkeys(checked_requirements(context.access.records, only_denied=True))
     covered = tuple(islice(denied, DENIALS_MAX))
-    bound_rows = all_requirements_bound_to_release_by_id(context.cluster.policy.release)
+    bound_rows = bound_requirements_by_id(context.cluster.policy.release)
     errors = [
         need for need in covered if bound_rows[need.requirement_id].denial_is_error_in_some_version
     ]
     complete = len(covered) == len(denied)
     if errors and complete:
         plan = _access_plan_of_request(context)
-        errors += _error_causing_needs_unmet_by_acl(context, plan, bound_rows)
+        errors += _find_unmet_needs(context, plan, bound_rows)
         complete = not any(
             bound_rows[row].denial_is_error_in_some_version
             for row in plan.requirements_with_unknown_names
@@ -181,14 +181,14 @@ def checked_requirements(
             yield alternative_actions_for_name(bound, action.resource_name)
 
 
-def _access_plan_of_request(context: RequestContext) -> AccessPlan:
+def _access_plan_of_request(context: RequestContext) -> RequestAccessNeeds:
     header, release = context.header, context.cluster.policy.release
     names = _TopicNamesById(context.cluster)
     return access_plan(header.api_key, context.version, context.request, release, names)
 
 
-def _error_causing_needs_unmet_by_acl(
-    context: RequestContext, plan: AccessPlan, bound_rows: Mapping[str, BoundRequirement]
+def _find_unmet_needs(
+    context: RequestContext, plan: RequestAccessNeeds, bound_rows: Mapping[str, BoundRequirement]
 ) -> Iterator[AlternativeActions]:
     """Yield the requirements whose denial is an error, except those that an ACL already meets."""
     met = {

@@ -108,7 +108,7 @@ class TraceRecorder:
         """Keep a request for later conversion; return its sequence number on the connection."""
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._connection_row(session)
+            row = self._get_or_create_connection_row(session)
         sequence = session.requests
         session.requests = sequence + 1
         self._arrived_us = now_us = self._now_us()
@@ -132,7 +132,7 @@ class TraceRecorder:
         """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._connection_row(session)
+            row = self._get_or_create_connection_row(session)
         now_us = self._now_us()
         self._pending_events.append(
             (row[1], sequence, header, self._arrived_us, access_records, now_us, frame)
@@ -187,7 +187,7 @@ class TraceRecorder:
     def record_close(self, session: Session, reason: str) -> None:
         """Record the end of a connection."""
         self.flush_events()
-        row = self._connection_row(session)
+        row = self._get_or_create_connection_row(session)
         self._entries.append(ConnectionClosed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
 
@@ -212,17 +212,17 @@ class TraceRecorder:
         try:
             self._segments.close()
         except OSError as error:
-            self._end_recording(error)
+            self._abort_recording(error)
 
     def _write_block(self) -> None:
         try:
             self._segments.write_block(BlockBody(self._connections, self._entries, [*self.masks]))
         except OSError as error:
-            self._end_recording(error)
+            self._abort_recording(error)
         else:
             self.entries_written += len(self._entries)
 
-    def _end_recording(self, error: OSError) -> None:
+    def _abort_recording(self, error: OSError) -> None:
         if self.failure is not None:
             return
         self.failure = error
@@ -231,7 +231,7 @@ class TraceRecorder:
         path = str(self._segments.current_segment_path)
         log.error("recording has ended early", segment=path, reason=error.strerror)
 
-    def _connection_row(self, session: Session) -> BlockRow:
+    def _get_or_create_connection_row(self, session: Session) -> BlockRow:
         """Return the connection's row in this block, added if it is new; arm the flush timer."""
         if self._timer is None:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)

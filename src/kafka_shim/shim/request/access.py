@@ -17,7 +17,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative,
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.authorization import AuthorizationPolicy
+from kafka_shim.shim.state.authorization import ClusterAuthorization
 
 Item = TypeVar("Item")
 
@@ -55,7 +55,7 @@ class Access(msgspec.Struct, eq=False):
     After `records_max` allowed ones, and as many denied ones, further ones are only counted.
     """
 
-    _policy: AuthorizationPolicy
+    _policy: ClusterAuthorization
     _node_id: int
     actor: Actor
     records: list[AccessRecord] = []
@@ -120,7 +120,7 @@ class Access(msgspec.Struct, eq=False):
             if need.resource_type is _CLUSTER:
                 self._decide_need(authorizer, bound, need, CLUSTER_NAME, 1)
 
-    def repeat_cluster_checks(self) -> None:
+    def forget_cluster_checks(self) -> None:
         """Let the next check of an operation on the cluster be made, and logged, again."""
         self._cluster_decisions = None
 
@@ -207,7 +207,7 @@ class Access(msgspec.Struct, eq=False):
         self.was_consulted = True
 
     @property
-    def has_authorizer_counting_as_check(self) -> bool:
+    def consults_authorizer(self) -> bool:
         """Return whether there is one; without it checks pass, and ACL APIs return error 54."""
         self.was_consulted = True
         return self._policy.authorizer is not None
@@ -271,7 +271,7 @@ class Access(msgspec.Struct, eq=False):
             action = Action(need.operation, need.resource_type, name)
             decision = authorizer.authorize(self.actor, action)
         if self.denied_by_fault is not None and self.denied_by_fault(action):
-            decision = self._deny_decision(action)
+            decision = self._exact_deny_decision(action)
         if self._cluster_decisions is not None and of_cluster:
             self._cluster_decisions[need.operation] = decision
         record = AccessRecord(action, decision, count, True, need.log_if_denied, bound)  # noqa: FBT003 - faster
@@ -289,7 +289,7 @@ class Access(msgspec.Struct, eq=False):
             action = Action(operation, resource_type, name)
             decision = authorizer.authorize(self.actor, action)
             if self.denied_by_fault is not None and self.denied_by_fault(action):
-                decision = self._deny_decision(action)
+                decision = self._exact_deny_decision(action)
             if decision.allowed:
                 bits |= 1 << operation
             records.append(
@@ -317,7 +317,7 @@ class Access(msgspec.Struct, eq=False):
             self.unrecorded_counts = self.unrecorded_counts or {}
             self.unrecorded_counts[allowed] = self.unrecorded_counts.get(allowed, 0) + 1
 
-    def _deny_decision(self, action: Action) -> Decision:
+    def _exact_deny_decision(self, action: Action) -> Decision:
         """Return the decision of a DENY for exactly this access."""
         acl = Acl(
             action.resource_type,

@@ -1,7 +1,7 @@
 """The requests that are allowed before authentication, and after it has expired."""
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, is_request_not_sasl_token
+from kafka_shim.protocol.headers import RequestHeader, is_kafka_request
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -29,9 +29,9 @@ def check_phase(
     if session.phase is not _READY:
         if header.api_key in ALLOWED_APIS_BY_PHASE[session.phase]:
             return
-        if session.phase is _AUTHENTICATE and is_request_not_sasl_token(header):
+        if session.phase is _AUTHENTICATE and is_kafka_request(header):
             return  # it gets its response: ILLEGAL_SASL_STATE
-        if not is_request_not_sasl_token(header):
+        if not is_kafka_request(header):
             raise CloseConnection(f"a frame of {frame_bytes} bytes that is not a request")
         if session.phase is AuthenticationPhase.MECHANISM_CHANGED:
             raise CloseConnection("re-authentication with another mechanism")

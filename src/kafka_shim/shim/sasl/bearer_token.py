@@ -41,7 +41,7 @@ def parse_json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, 
     in Jackson. Both reject NaN and Infinity.
     """
 
-    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def reject_duplicate_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         content = dict(pairs)
         if len(content) < len(pairs):
             raise ValueError("a name is repeated")
@@ -51,7 +51,7 @@ def parse_json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, 
         content = json.loads(
             raw,
             parse_constant=_reject_special_number,
-            object_pairs_hook=unique if names_are_unique else dict,
+            object_pairs_hook=reject_duplicate_names if names_are_unique else dict,
         )
     except (ValueError, RecursionError) as error:
         raise TokenRejectedError(f"a part is not JSON: {error}") from error
@@ -74,7 +74,7 @@ def required_subject(claims: Mapping[str, Any], name: str = "sub") -> str:
     return subject
 
 
-def check_times_fit_in_64_bits(claims: Mapping[str, Any], *names: str) -> None:
+def check_int64_times(claims: Mapping[str, Any], *names: str) -> None:
     """Raise TokenRejectedError for times that jose4j rejects: whole numbers beyond 64 bits."""
     for name in names:
         time = claims.get(name)
@@ -94,7 +94,7 @@ def check_millisecond_range(claims: Mapping[str, Any], *names: str) -> None:
             )
 
 
-def clamped_time_claim_s_or_none(claims: Mapping[str, Any], name: str) -> float | None:
+def time_claim_s_or_none(claims: Mapping[str, Any], name: str) -> float | None:
     """Return a time in seconds since 1970, with a fraction or without; None without the claim.
 
     Times beyond 285,000 years count as then: in milliseconds they would not fit into a response.

@@ -18,11 +18,11 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_token import (
     TokenRejectedError,
     ValidatedToken,
+    check_int64_times,
     check_millisecond_range,
-    check_times_fit_in_64_bits,
-    clamped_time_claim_s_or_none,
     parse_json_object,
     required_subject,
+    time_claim_s_or_none,
 )
 from kafka_shim.text.extras import requires
 
@@ -88,7 +88,7 @@ class SignedTokenValidator:
     """Validates tokens by the keys at `url`, a `file:` URL. Raise ConfigError without keys."""
 
     def __init__(self, url: str, expected: ExpectedClaims) -> None:
-        self._keys = _load_json_web_keys_of_file_url(url)
+        self._keys = _load_json_web_keys(url)
         self._expected = expected
 
     def validate(self, token: str, now_ms: int) -> ValidatedToken:
@@ -99,9 +99,9 @@ class SignedTokenValidator:
             raise TokenRejectedError(str(error)) from error
         parse_json_object(urlsafe_b64decode(f"{token.partition('.')[0]}=="), names_are_unique=True)
         claims = parse_json_object(found.payload, names_are_unique=True)
-        _check_recipients(claims, self._expected)
+        _check_issuer_audience(claims, self._expected)
         _check_scopes(claims.get(self._expected.scope_claim))
-        check_times_fit_in_64_bits(claims, "exp", "iat", "nbf")
+        check_int64_times(claims, "exp", "iat", "nbf")
         expires = _validated_expiry_s(claims, now_ms / 1000, self._expected.skew_s)
         check_millisecond_range(claims, "exp", "iat")
         subject = required_subject(claims, self._expected.subject_claim)
@@ -124,7 +124,7 @@ class SignedTokenValidator:
         return fitting[0].key
 
 
-def _load_json_web_keys_of_file_url(url: str) -> list[_VerificationKey]:
+def _load_json_web_keys(url: str) -> list[_VerificationKey]:
     parts = urlsplit(url)
     if parts.scheme != "file":
         raise ConfigError(
@@ -152,7 +152,7 @@ def _import_verification_key(entry: Mapping[str, Any]) -> _VerificationKey:
     return _VerificationKey(JWKRegistry.import_key(bare), entry.get("kid"), entry.get("alg"))
 
 
-def _check_recipients(claims: Mapping[str, Any], expected: ExpectedClaims) -> None:
+def _check_issuer_audience(claims: Mapping[str, Any], expected: ExpectedClaims) -> None:
     """Check issuer and audience."""
     if expected.issuer and claims.get("iss") != expected.issuer:
         raise TokenRejectedError("it has another issuer")
@@ -176,9 +176,7 @@ def _check_scopes(scope: object) -> None:
 
 def _validated_expiry_s(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
     """Check the times; return when the token expires, in seconds since 1970."""
-    expires, issued, begins = (
-        clamped_time_claim_s_or_none(claims, name) for name in ("exp", "iat", "nbf")
-    )
+    expires, issued, begins = (time_claim_s_or_none(claims, name) for name in ("exp", "iat", "nbf"))
     if expires is None or issued is None:
         raise TokenRejectedError("its claims iat (issued at) and exp (expires) are missing")
     if now_s - skew_s >= expires:

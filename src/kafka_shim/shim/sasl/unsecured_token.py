@@ -7,9 +7,9 @@ from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.sasl.bearer_token import (
     TokenRejectedError,
     ValidatedToken,
-    clamped_time_claim_s_or_none,
     parse_json_object,
     required_subject,
+    time_claim_s_or_none,
 )
 
 
@@ -30,8 +30,8 @@ class UnsecuredTokenValidator:
             )
         subject = required_subject(claims)
         expires, issued = (
-            clamped_time_claim_s_or_none(claims, "exp"),
-            clamped_time_claim_s_or_none(claims, "iat"),
+            time_claim_s_or_none(claims, "exp"),
+            time_claim_s_or_none(claims, "iat"),
         )
         if expires is None:
             raise TokenRejectedError("its claim exp (expires) is missing")

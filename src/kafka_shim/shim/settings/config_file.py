@@ -105,7 +105,7 @@ def _parse_options(
     options = reader.parse_known_args([])[0]
     for key, value in content.items():
         name = str(key).replace("_", "-")
-        if name in _names_not_in_files():
+        if name in _command_line_only_options():
             raise ConfigError(f"{locations[key]}: `{key}` cannot be set in a file")
         if name not in known:
             similar = did_you_mean_text(name, known) or "; the keys are the options of the command"
@@ -117,7 +117,7 @@ def _parse_options(
     return options
 
 
-def _names_not_in_files() -> set[str]:
+def _command_line_only_options() -> set[str]:
     """Return options of the command line alone, and those of one letter."""
     others = {option.option[2:] for option in OPTIONS if Place.FILE not in option.places}
     return others | {option.short[1:] for option in OPTIONS if option.short} | {"help", "h"}

@@ -21,21 +21,25 @@ from kafka_shim.shim.settings.kafka_properties import (
     LISTENERS,
     OLD_ADDRESSES,
     additional_advertised_listeners,
-    advertised_names_without_listener,
     describes_whole_broker,
     listeners_of_old_addresses,
-    listeners_of_users_without_listener,
     nearest_known_setting,
     protocols_by_listener,
-    require_broker,
+    require_broker_role,
     require_client_listeners,
     settings_of_other_releases,
     translate_settings,
+    unknown_advertised_listeners,
+    unknown_listeners_of_users,
     unknown_setting_names,
     with_advertised_addresses,
 )
 from kafka_shim.shim.settings.notes import print_note
-from kafka_shim.shim.settings.option_values import config_fields, option_settings, plain_values
+from kafka_shim.shim.settings.option_values import (
+    config_fields,
+    option_settings,
+    option_values_by_key,
+)
 from kafka_shim.shim.settings.options import OPTIONS
 from kafka_shim.shim.settings.setting_locations import SettingLocations
 from kafka_shim.shim.state.settings.config_definitions import known_setting_names
@@ -60,9 +64,7 @@ class MergedConfig(msgspec.Struct, frozen=True):
     describes_whole_broker: bool
 
 
-def set_missing_non_kafka_options(
-    args: argparse.Namespace, other_options: argparse.Namespace
-) -> None:
+def set_missing_options(args: argparse.Namespace, other_options: argparse.Namespace) -> None:
     """Take options without a setting of Kafka from elsewhere unless the command line has them."""
     layered = {option.name for option in OPTIONS if option.has_kafka_setting} | {_SETTINGS_OPTION}
     for name, value in vars(other_options).items():
@@ -96,7 +98,7 @@ def merge_config_sources(
         from kafka_shim.shim.settings.setting_effects import reject_java_classes  # noqa: PLC0415 - few brokers have settings
 
         reject_java_classes(all_settings)
-        require_broker(all_settings)
+        require_broker_role(all_settings)
     release = minor_release(args.kafka_version or NEWEST)
     old_addresses = listeners_of_old_addresses(all_settings, release)
     all_settings |= old_addresses
@@ -119,14 +121,14 @@ def merge_config_sources(
         properties |= translation.other_settings
         if options is not None:
             try:
-                values = plain_values(vars(options))
+                values = option_values_by_key(vars(options))
                 fields |= config_fields(values, layered, protocols_by_listener(all_settings))
                 properties |= option_settings(values, layered)
             except ConfigError as error:
                 if options is args:
                     raise
                 raise ConfigError(f"{where}: {error}") from error
-    _reject_misspelt_note_unknown_settings(
+    _check_unknown_settings(
         {f"--config {args.config}": file_settings, "--broker-config": command_line_settings}
     )
     if all_settings:
@@ -165,12 +167,12 @@ def effective_listeners(
         merged.config_fields.get("listeners")
         or default[: 1 if merged.describes_whole_broker else None]
     )
-    advertised_only = advertised_names_without_listener(listeners, merged.all_settings)
+    advertised_only = unknown_advertised_listeners(listeners, merged.all_settings)
     if advertised_only:
         print_note(
             f"advertised.listeners names {', '.join(advertised_only)}, but no such listener exists"
         )
-    unmatched = listeners_of_users_without_listener(
+    unmatched = unknown_listeners_of_users(
         merged.config_fields.get("listener_users", {}), listeners, merged.all_settings
     )
     if unmatched:
@@ -178,7 +180,7 @@ def effective_listeners(
     return _set_listener_principals(args, with_advertised_addresses(listeners, merged.all_settings))
 
 
-def _reject_misspelt_note_unknown_settings(
+def _check_unknown_settings(
     settings_by_source: Mapping[str, Mapping[str, str]],
 ) -> None:
     """Print one note about the settings that Kafka does not have; plugins may have them.
@@ -215,12 +217,14 @@ def _note_settings_without_effect(settings: Mapping[str, str], release: str) -> 
 def _broker_settings(options: argparse.Namespace | None) -> dict[str, str]:
     if options is None:
         return {}
-    return dict(plain_values({_SETTINGS_OPTION: options.broker_config}).get("properties", {}))
+    return dict(
+        option_values_by_key({_SETTINGS_OPTION: options.broker_config}).get("properties", {})
+    )
 
 
 def _set_listener_principals(
     args: argparse.Namespace, listeners: tuple[ListenerConfig, ...]
 ) -> tuple[ListenerConfig, ...]:
-    values = plain_values({"listener_principal": args.listener_principal})
+    values = option_values_by_key({"listener_principal": args.listener_principal})
     principals = values.get("listener_principals", {})
     return with_listener_principals(listeners, principals, "--listener-principal")

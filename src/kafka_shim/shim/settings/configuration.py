@@ -15,7 +15,7 @@ from kafka_shim.shim.config import Config, parse_initial_topic
 from kafka_shim.shim.settings.config_sources import (
     effective_listeners,
     merge_config_sources,
-    set_missing_non_kafka_options,
+    set_missing_options,
 )
 from kafka_shim.shim.settings.defaults import default_super_users
 from kafka_shim.shim.settings.kafka_properties import (
@@ -24,7 +24,11 @@ from kafka_shim.shim.settings.kafka_properties import (
     settings_in_environment,
 )
 from kafka_shim.shim.settings.notes import print_note
-from kafka_shim.shim.settings.option_values import config_fields, option_settings, plain_values
+from kafka_shim.shim.settings.option_values import (
+    config_fields,
+    option_settings,
+    option_values_by_key,
+)
 from kafka_shim.shim.settings.options import OPTIONS
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
@@ -48,7 +52,7 @@ def config_from_arguments(
 
         content = read_config_file(args.config, args.parser)
         if content.options is not None:
-            set_missing_non_kafka_options(args, content.options)
+            set_missing_options(args, content.options)
     for variable, right in misspelt_variables_with_corrections(environ):
         print_note(f"`{variable}` is not a setting of any Kafka release; did you mean `{right}`?")
     if ignored := image_variables_without_effect(environ):
@@ -62,14 +66,14 @@ def config_from_arguments(
 
         state = read_state_file(args.state)
         _warn_about_ineffective_acls(state.acls_with_lines, args.state, args)
-        add_state(fields, state)
+        merge_initial_state(fields, state)
     if state_of_environment is not None:
         acls = state_of_environment.acls_with_lines
         _warn_about_ineffective_acls(acls, "KAFKA_SHIM_ACLS, KAFKA_SHIM_STATE", args)
-        add_state(fields, state_of_environment)
+        merge_initial_state(fields, state_of_environment)
     fields.setdefault("super_users", default_super_users(fields))
     fields["listeners"] = effective_listeners(args, merged)
-    values = plain_values(vars(args))
+    values = option_values_by_key(vars(args))
     others = [option for option in OPTIONS if not option.has_kafka_setting]
     fields |= config_fields(values, others, {})
     return Config(
@@ -77,7 +81,7 @@ def config_from_arguments(
     )
 
 
-def add_state(config_fields: dict[str, Any], state: "StateFileContent") -> None:
+def merge_initial_state(config_fields: dict[str, Any], state: "StateFileContent") -> None:
     """Add the content of a state file or of variables; what is there takes precedence."""
     topics = {topic.name: topic for topic in (*state.topics, *config_fields.get("topics", ()))}
     config_fields["topics"] = tuple(topics.values())

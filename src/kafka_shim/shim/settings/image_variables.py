@@ -88,7 +88,7 @@ def settings_of_image_variables(
             "PlainLoginModule", {f"user_{name}": word for name, word in users.items()}
         ).as_setting()
     if (jaas_file := _effective_jaas_file(environ)) is not None:
-        settings |= _settings_of_server_sections_in_jaas_file(*jaas_file)
+        settings |= _jaas_file_settings(*jaas_file)
     return settings
 
 
@@ -109,7 +109,7 @@ def _effective_jaas_file(environ: Mapping[str, str]) -> tuple[str, str] | None:
     return None
 
 
-def _settings_of_server_sections_in_jaas_file(variable: str, path: str) -> dict[str, str]:
+def _jaas_file_settings(variable: str, path: str) -> dict[str, str]:
     """Return a setting for each login module of the sections `KafkaServer`, `NAME.KafkaServer`."""
     where = f"{variable}: {path}"
     settings: dict[str, str] = {}

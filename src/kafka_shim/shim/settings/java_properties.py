@@ -84,11 +84,11 @@ def _unescape_java(text: str) -> str:
     if "\\" not in text:
         return text
 
-    def meant(match: re.Match[str]) -> str:
+    def unescape_match(match: re.Match[str]) -> str:
         code = match[1]
         return chr(int(code[1:], 16)) if len(code) > 1 else _NAMED.get(code, code)
 
-    code_units = _ESCAPE.sub(meant, text)
+    code_units = _ESCAPE.sub(unescape_match, text)
     if is_utf8(code_units):
         return code_units
     return code_units.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")

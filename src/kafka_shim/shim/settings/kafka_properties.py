@@ -174,7 +174,7 @@ def _plaintext_listener(host: str, port: str) -> str:
     return f"{PLAINTEXT}://[{host}]:{port}" if ":" in host else f"{PLAINTEXT}://{host}:{port}"
 
 
-def require_broker(settings: Mapping[str, str]) -> None:
+def require_broker_role(settings: Mapping[str, str]) -> None:
     """Raise ConfigError if the settings are those of a controller alone."""
     roles = _comma_separated_items(settings.get(_ROLES, ""))
     if roles and "broker" not in roles:
@@ -224,7 +224,7 @@ def translate_settings(
         fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
     fields |= _identity_fields(settings, where)
     users = _listener_users(rest, where)
-    is_by_listener = any(_has_listener_users(key) for key in all_settings)
+    is_by_listener = any(_is_listener_users_key(key) for key in all_settings)
     if OTHER_LISTENERS in users and not is_by_listener:
         fields["users"] = users.pop(OTHER_LISTENERS)
     if users:
@@ -241,13 +241,13 @@ def _listener_users(settings: Mapping[str, str], where: str) -> dict[str, dict[s
     for key, value in settings.items():
         if match := _JAAS.fullmatch(key):
             passwords = parse_jaas(value, f"{where}: {key}").plain_passwords_by_user
-            if passwords or _has_listener_users(key):
+            if passwords or _is_listener_users_key(key):
                 listener = (match["listener"] or OTHER_LISTENERS).upper()
                 users.setdefault(listener, {}).update(passwords)
     return users
 
 
-def _has_listener_users(key: str) -> bool:
+def _is_listener_users_key(key: str) -> bool:
     """Return whether the setting replaces the users of other listeners on its listener."""
     match = _JAAS.fullmatch(key)
     return match is not None and match["mechanism"] == "plain"
@@ -341,7 +341,7 @@ def additional_advertised_listeners(
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {reason}") from error
 
 
-def listeners_of_users_without_listener(
+def unknown_listeners_of_users(
     listener_users: Iterable[str],
     listeners: tuple[ListenerConfig, ...],
     properties: Mapping[str, str],
@@ -352,7 +352,7 @@ def listeners_of_users_without_listener(
     return sorted(set(listener_users) - known)
 
 
-def advertised_names_without_listener(
+def unknown_advertised_listeners(
     listeners: tuple[ListenerConfig, ...], properties: Mapping[str, str]
 ) -> list[str]:
     """Return names in `advertised.listeners` that no listener has, without those of controllers."""
@@ -431,7 +431,7 @@ def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[
         if setting in known or name in NAMES or setting.startswith("listener.name."):
             continue
         if (nearest := _most_similar_name(setting, known, _SIMILAR)) is not None:
-            yield name, f"{prefix}{_variable_name_without_prefix(nearest)}"
+            yield name, f"{prefix}{_variable_suffix(nearest)}"
 
 
 def image_variables_without_effect(environ: Mapping[str, str]) -> list[str]:
@@ -454,6 +454,6 @@ def _most_similar_name(name: str, known: frozenset[str], cutoff: float) -> str |
     return next(iter(get_close_matches(name, sorted(known), 1, cutoff)), None)
 
 
-def _variable_name_without_prefix(setting: str) -> str:
+def _variable_suffix(setting: str) -> str:
     spelled = setting.replace("_", "__").replace("-", "___").replace(".", "_")
     return spelled.upper()

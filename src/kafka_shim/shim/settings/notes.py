@@ -2,9 +2,9 @@
 
 import sys
 
-from kafka_shim.text.message_text import safe_text
+from kafka_shim.text.message_text import sanitize_message
 
 
 def print_note(text: str) -> None:
     """Print a note in the form of the command line's errors."""
-    sys.stderr.write(f"kafka-shim: note: {safe_text(text)}\n")
+    sys.stderr.write(f"kafka-shim: note: {sanitize_message(text)}\n")

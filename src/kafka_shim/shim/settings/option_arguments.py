@@ -12,7 +12,7 @@ from kafka_shim.shim.settings.options import (
     Place,
     options_of_place,
 )
-from kafka_shim.text.option_parser import SuggestingArgumentParser, text_of_parser_error
+from kafka_shim.text.option_parser import SuggestingArgumentParser, rewrite_parser_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ class RaisingOptionParser(SuggestingArgumentParser):
     """Raises ConfigError instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
-        raise ConfigError(text_of_parser_error(message))
+        raise ConfigError(rewrite_parser_error(message))
 
 
 def add_broker_arguments(parser: argparse.ArgumentParser, first_default_port: int = 0) -> None:

@@ -9,24 +9,24 @@ from kafka_shim.shim.settings.kafka_properties import parse_racks
 from kafka_shim.shim.settings.options import OPTIONS, BrokerOption, Kind
 
 
-def is_given(value: object) -> bool:
+def is_option_set(value: object) -> bool:
     """Return whether an option has this value, which is not that of an option left out."""
     return value is not None and value is not False and value not in ([], {}, ())
 
 
-def plain_values(options: Mapping[str, Any]) -> dict[str, Any]:
+def option_values_by_key(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the command line that are given, by key, with pairs as a mapping.
 
     Raise ConfigError for a value that is no such pair.
     """
     return {
-        option.key: _plain_value(option, options[option.name])
+        option.key: _option_value(option, options[option.name])
         for option in OPTIONS
-        if is_given(options.get(option.name))
+        if is_option_set(options.get(option.name))
     }
 
 
-def _plain_value(option: BrokerOption, value: Any) -> Any:
+def _option_value(option: BrokerOption, value: Any) -> Any:
     if option.kind is Kind.PAIRS:
         return dict(split_pair(text, option) for text in value)
     return value
@@ -54,7 +54,7 @@ def config_fields(
     fields: dict[str, Any] = {}
     for option in options:
         value: Any = values.get(option.key)
-        if not option.field or not is_given(value):
+        if not option.field or not is_option_set(value):
             continue
         if option.field == "listeners":
             value = tuple(parse_listener(text, protocols) for text in value)
@@ -72,7 +72,7 @@ def option_settings(values: Mapping[str, Any], options: Iterable[BrokerOption]) 
     return {
         option.setting: _setting_text(option, values[option.key])
         for option in options
-        if option.setting and not option.field and is_given(values.get(option.key))
+        if option.setting and not option.field and is_option_set(values.get(option.key))
     }
 
 

@@ -132,8 +132,8 @@ def setting_effect(name: str) -> SettingEffect:
     """Return what the shim does with a setting, with or without the prefix of a listener."""
     if name_without_listener(name) in _REFUSED:
         return SettingEffect.REFUSED
-    rest = _name_behind_listener(name)
-    is_obeyed = name in _OBEYED if rest is None else _is_obeyed_by_listener(rest)
+    rest = _strip_listener_prefix(name)
+    is_obeyed = name in _OBEYED if rest is None else _is_supported_per_listener(rest)
     return SettingEffect.OBEYED if is_obeyed else SettingEffect.NOTED
 
 
@@ -141,18 +141,18 @@ def name_without_listener(name: str) -> str:
     """Return the setting of `listener.name.NAME.SETTING` or `listener.name.NAME.MECHANISM.SETTING`;
     other names as they are.
     """
-    rest = _name_behind_listener(name)
+    rest = _strip_listener_prefix(name)
     if rest is None:
         return name
     return re.sub(r"^(plain|scram-sha-256|scram-sha-512|oauthbearer|gssapi)\.", "", rest)
 
 
-def _name_behind_listener(name: str) -> str | None:
+def _strip_listener_prefix(name: str) -> str | None:
     match = re.fullmatch(r"listener\.name\.[^.]+\.(.+)", name)
     return match and match[1]
 
 
-def _is_obeyed_by_listener(name: str) -> bool:
+def _is_supported_per_listener(name: str) -> bool:
     return (
         _OBEYED_BY_LISTENER.fullmatch(name) is not None
         and name_without_listener(f"listener.name.x.{name}") in _OBEYED

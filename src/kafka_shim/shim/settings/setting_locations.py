@@ -45,16 +45,16 @@ class SettingLocations:
         problem = error_text.removeprefix(prefix)
         if problem.startswith("line "):
             return error_text
-        setting = self._first_setting_of_file_named_in(problem)
+        setting = self._first_named_setting(problem)
         if setting is not None:
             line = self._line_of_setting(setting)
             return f"{prefix}line {line}: {problem}" if line else f"{prefix}{problem}"
-        if missing := self._missing_settings_in(problem):
-            line = self._line_that_needs(missing)
+        if missing := self._named_missing_settings(problem):
+            line = self._line_requiring_setting(missing)
             return f"{prefix}line {line}: {problem}" if line else f"{prefix}{problem}"
         return error_text
 
-    def _first_setting_of_file_named_in(self, text: str) -> str | None:
+    def _first_named_setting(self, text: str) -> str | None:
         """Return the first setting of the file that the text names, with or without the prefix of
         a listener.
         """
@@ -67,12 +67,12 @@ class SettingLocations:
                     return name
         return None
 
-    def _line_that_needs(self, missing: Collection[str]) -> int:
+    def _line_requiring_setting(self, missing: Collection[str]) -> int:
         """Return the line of the setting that makes a missing one necessary; 0 if unknown."""
         needing = [name for key in sorted(missing) for name in _SETTINGS_THAT_NEED.get(key, ())]
         return next((self._line_of_setting(name) for name in needing if name in self._names), 0)
 
-    def _missing_settings_in(self, text: str) -> set[str]:
+    def _named_missing_settings(self, text: str) -> set[str]:
         """Return the broker settings that the text names, outside of values, and that are not
         set.
         """

@@ -85,7 +85,7 @@ def set_options_from_variables(
 
 
 def _parse_variable(option: BrokerOption, text: str, parser: argparse.ArgumentParser) -> Any:
-    words = _split_at_lines_else_commas(text) if option.kind.is_repeatable else [text]
+    words = _split_list_text(text) if option.kind.is_repeatable else [text]
     if option.kind is Kind.FLAG:
         if text.lower() not in ("true", "false"):
             raise ConfigError(f"{option.variable} `{text}`: expected true or false")
@@ -105,23 +105,23 @@ def state_of_shim_variables(environ: Mapping[str, str]) -> StateFileContent:
     """
     state = parse_state_text(environ[STATE], STATE) if environ.get(STATE) else StateFileContent()
     return StateFileContent(
-        users={**state.users, **_users(environ.get(USERS, ""))},
+        users={**state.users, **_parse_users(environ.get(USERS, ""))},
         super_users=state.super_users,
-        topics=(*state.topics, *_topics(environ.get(TOPICS, ""))),
-        acls_with_lines=(*state.acls_with_lines, *_acls(environ.get(ACLS, ""))),
+        topics=(*state.topics, *_parse_topics(environ.get(TOPICS, ""))),
+        acls_with_lines=(*state.acls_with_lines, *_parse_acls(environ.get(ACLS, ""))),
         groups=state.groups,
         client_metrics=state.client_metrics,
         faults=state.faults,
     )
 
 
-def _topics(text: str) -> list[InitialTopic]:
-    return [parse_initial_topic(word, TOPICS) for word in _split_at_lines_else_commas(text)]
+def _parse_topics(text: str) -> list[InitialTopic]:
+    return [parse_initial_topic(word, TOPICS) for word in _split_list_text(text)]
 
 
-def _users(text: str) -> dict[str, str]:
+def _parse_users(text: str) -> dict[str, str]:
     users = {}
-    for word in _split_at_lines_else_commas(text):
+    for word in _split_list_text(text):
         name, colon, password = word.partition(":")
         if not colon or not name:
             raise ConfigError(f"{USERS}: expected NAME:PASSWORD,..., as in alice:secret,bob:secret")
@@ -129,7 +129,7 @@ def _users(text: str) -> dict[str, str]:
     return users
 
 
-def _acls(text: str) -> list[AclWithLine]:
+def _parse_acls(text: str) -> list[AclWithLine]:
     if not text:
         return []
     try:
@@ -138,7 +138,7 @@ def _acls(text: str) -> list[AclWithLine]:
         raise ConfigError(f"{ACLS}: {error}") from error
 
 
-def _split_at_lines_else_commas(text: str) -> list[str]:
+def _split_list_text(text: str) -> list[str]:
     """Split at line ends if there are any, so that passwords can contain commas; else at commas."""
     words = text.splitlines() if "\n" in text.strip() else text.split(",")
     return [word.strip() for word in words if word.strip()]

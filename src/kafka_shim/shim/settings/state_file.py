@@ -33,7 +33,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     line_of_key,
     line_of_mapping,
 )
-from kafka_shim.policy.formats.yaml_rules import acl_with_user_type, parse_located_acls
+from kafka_shim.policy.formats.yaml_rules import add_user_type, parse_located_acls
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines
@@ -122,7 +122,7 @@ def parse_state(content: Any) -> StateFileContent:
         acls_with_lines=_parse_acls(fields.get("acls")),
         groups=_parse_groups(fields.get("groups"), ("groups",)),
         client_metrics=_parse_client_metrics(fields.get("client_metrics"), ("client_metrics",)),
-        faults=_checked_fault_fields(fields.get("faults"), ("faults",)),
+        faults=_parse_faults(fields.get("faults"), ("faults",)),
     )
 
 
@@ -133,7 +133,7 @@ def _parse_acls(value: Any) -> tuple[AclWithLine, ...]:
         acls = parse_located_acls({"acls": value})
     except AclTextError as error:
         raise StateFileError(("acls",), f": {error.message}", error.line) from error
-    return tuple((acl_with_user_type(acl), line) for acl, line in acls)
+    return tuple((add_user_type(acl), line) for acl, line in acls)
 
 
 def _parse_users(value: Any, keys: KeyPath) -> dict[str, str]:
@@ -200,7 +200,7 @@ def _parse_client_metrics(value: Any, keys: KeyPath) -> dict[str, dict[str, str]
     }
 
 
-def _checked_fault_fields(value: Any, keys: KeyPath) -> tuple[Mapping[str, Any], ...]:
+def _parse_faults(value: Any, keys: KeyPath) -> tuple[Mapping[str, Any], ...]:
     """Return the faults unchanged, in the form of the control API.
 
     Raise StateFileError if one is invalid.

@@ -21,7 +21,7 @@ def _nullable_object(properties: Schema) -> Schema:
     }
 
 
-def _by_name(schema: Schema, description: str) -> Schema:
+def _mapping_schema(schema: Schema, description: str) -> Schema:
     return {
         "type": ["object", "null"],
         "additionalProperties": schema,
@@ -31,7 +31,9 @@ def _by_name(schema: Schema, description: str) -> Schema:
 
 def state_file_schema(acl_schema: Schema) -> Schema:
     """Return the schema of a state file whose ACLs have this schema."""
-    settings = _by_name({"type": ["string", "number", "boolean"]}, "settings by Kafka's names")
+    settings = _mapping_schema(
+        {"type": ["string", "number", "boolean"]}, "settings by Kafka's names"
+    )
     topic = _nullable_object(
         {"partitions": _COUNT, "replication_factor": _COUNT, "configs": settings}
     )
@@ -44,23 +46,25 @@ def state_file_schema(acl_schema: Schema) -> Schema:
     return {
         **_nullable_object(
             {
-                "users": _by_name(_TEXT, "passwords by user"),
+                "users": _mapping_schema(_TEXT, "passwords by user"),
                 "super_users": {
                     "type": ["array", "null"],
                     "items": {**_TEXT, "pattern": "^[^:]+:", "examples": ["User:admin"]},
                 },
                 "topics": {
                     "anyOf": [
-                        _by_name({"anyOf": [_COUNT, topic]}, "number of partitions, or settings"),
+                        _mapping_schema(
+                            {"anyOf": [_COUNT, topic]}, "number of partitions, or settings"
+                        ),
                         {"type": "array", "items": _TEXT},
                     ]
                 },
                 "acls": {"type": ["array", "null"], "items": acl_schema},
-                "groups": _by_name(
+                "groups": _mapping_schema(
                     {"type": ["object", "null"], "additionalProperties": offsets},
                     "committed offsets by group, topic and partition",
                 ),
-                "client_metrics": _by_name(settings, "subscriptions of client telemetry"),
+                "client_metrics": _mapping_schema(settings, "subscriptions of client telemetry"),
                 "faults": {"type": ["array", "null"], "items": fault},
             }
         ),

@@ -35,7 +35,7 @@ FORWARDED = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 _STANDARD = (StandardAuthorizer, PropagatingAuthorizer)
 
 
-class AuthorizationPolicy:
+class ClusterAuthorization:
     """The authorization side of a cluster; `authorizer` None means that every check passes.
 
     `on_bound`, if not None, is called with a requirement before its checks. `caching_authorizer` is
@@ -58,13 +58,13 @@ class AuthorizationPolicy:
     def deciding_authorizer(
         self, node_id: int, requirement: Requirement | None = None
     ) -> Authorizer | None:
-        """Return the authorizer that decides: that of `decide_by`, else as `authorizer_copy`.
+        """Return the authorizer that decides: that of `delegate_to`, else as `authorizer_copy`.
 
         Forwarded requests are decided by the controller, which is never delayed.
         """
         return self._deciding or self.authorizer_copy(node_id, requirement)
 
-    def decide_by(self, authorizer: Authorizer) -> None:
+    def delegate_to(self, authorizer: Authorizer) -> None:
         """Let another authorizer decide, without caches. Clients still see the ACLs of the first,
         and change them.
         """
@@ -86,7 +86,7 @@ class AuthorizationPolicy:
 
     @property
     def uses_standard_authorizer(self) -> bool:
-        """Return whether Kafka's authorizer decides, not a user's own or that of `decide_by`."""
+        """Return whether Kafka's authorizer decides, not a user's own or that of `delegate_to`."""
         return self._deciding is None and (
             self.authorizer is None or type(self.authorizer) in _STANDARD
         )
@@ -113,9 +113,9 @@ def _parse_propagation_delay_ms(text: str) -> int:
     return delay_ms
 
 
-def configured_policy(
+def create_cluster_authorization(
     config: Config, release: str, node_ids: Iterable[int], clock: Clock, rng: random.Random
-) -> AuthorizationPolicy:
+) -> ClusterAuthorization:
     """Create the configured policy; raise ConfigError if the configuration is invalid."""
     rules = acl_rules_of_release(release)
     settings = dict(config.properties)
@@ -128,8 +128,8 @@ def configured_policy(
         if delay_ms > 0 and config.authorizer in STANDARD_AUTHORIZER_NAMES:
             late = PropagatingAuthorizer(rules, node_ids, delay_ms, clock, rng.getrandbits(32))
             late.configure(settings)
-            return AuthorizationPolicy(release, late, rules)
-        return AuthorizationPolicy(
+            return ClusterAuthorization(release, late, rules)
+        return ClusterAuthorization(
             release, load_authorizer(config.authorizer, settings, rules), rules
         )
     except ValueError as error:
@@ -153,7 +153,9 @@ def inter_broker_actor(config: Config) -> Actor | None:
     return None
 
 
-def inter_broker_check(config: Config, policy: AuthorizationPolicy) -> Callable[[Action], bool]:
+def create_inter_broker_check(
+    config: Config, policy: ClusterAuthorization
+) -> Callable[[Action], bool]:
     """Return a check of the brokers' own operations; it allows all if brokers must log in."""
     actor = inter_broker_actor(config)
 

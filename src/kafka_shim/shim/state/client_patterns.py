@@ -8,7 +8,7 @@ from kafka_shim.text.logs import Log as Logger
 logger = Logger("shim.patterns")
 
 
-def compile_client_pattern_warning_without_re2(expression: str) -> Pattern:
+def compile_client_pattern(expression: str) -> Pattern:
     """Compile an expression of a client.
 
     Raise InvalidPatternError if RE2 does not support the expression or is not installed.

@@ -22,7 +22,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig, minor_release
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.authentications import AuthenticationLog
-from kafka_shim.shim.state.authorization import configured_policy
+from kafka_shim.shim.state.authorization import create_cluster_authorization
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.lazy_partition import (
     GROUPS_TOPIC,
@@ -162,7 +162,7 @@ def _make_transactions(cluster: "Cluster") -> "Transactions":
 def _make_quotas(cluster: "Cluster") -> "Quotas":
     from kafka_shim.shim.state.quotas.quotas import Quotas
 
-    return Quotas(partial(_update_throttles_for_quotas, cluster))
+    return Quotas(partial(_update_throttles, cluster))
 
 
 def _make_share_states(cluster: "Cluster") -> "ShareStates":
@@ -174,11 +174,11 @@ def _make_share_states(cluster: "Cluster") -> "ShareStates":
 
 
 def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
-    from kafka_shim.shim.state.authorization import inter_broker_check
+    from kafka_shim.shim.state.authorization import create_inter_broker_check
     from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
     from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
 
-    may = inter_broker_check(cluster.config, cluster.policy)
+    may = create_inter_broker_check(cluster.config, cluster.policy)
     return SharePartitions(
         cluster.share_states,
         cluster.groups.settings,
@@ -191,15 +191,15 @@ def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
 
 
 def _make_share_sessions(cluster: "Cluster") -> "PerNode[ShareSessions]":
-    return PerNode(partial(_new_share_sessions, cluster))
+    return PerNode(partial(_create_node_share_sessions, cluster))
 
 
 def _make_fetch_sessions(cluster: "Cluster") -> "PerNode[FetchSessions]":
-    return PerNode(partial(_new_fetch_sessions, cluster))
+    return PerNode(partial(_create_node_fetch_sessions, cluster))
 
 
 def _make_telemetry(cluster: "Cluster") -> "PerNode[Telemetry]":
-    return PerNode(partial(_new_telemetry, cluster))
+    return PerNode(partial(_create_node_telemetry, cluster))
 
 
 def _make_group_log(cluster: "Cluster") -> "GroupLog":
@@ -216,7 +216,7 @@ def _make_group_log(cluster: "Cluster") -> "GroupLog":
     )
 
 
-def _update_throttles_for_quotas(cluster: "Cluster") -> None:
+def _update_throttles(cluster: "Cluster") -> None:
     from kafka_shim.shim.state.quotas.throttles import Throttles
 
     if not cluster.quotas.has_client_quotas:
@@ -226,14 +226,14 @@ def _update_throttles_for_quotas(cluster: "Cluster") -> None:
     cluster.when_throttles_changed()
 
 
-def _new_share_sessions(cluster: "Cluster") -> "ShareSessions":
+def _create_node_share_sessions(cluster: "Cluster") -> "ShareSessions":
     from kafka_shim.shim.state.share_partitions.share_sessions import ShareSessions
 
     slots = cluster.groups.settings.share_sessions_max
     return ShareSessions(cluster.topics, cluster.share_partitions, slots=slots)
 
 
-def _new_fetch_sessions(cluster: "Cluster") -> "FetchSessions":
+def _create_node_fetch_sessions(cluster: "Cluster") -> "FetchSessions":
     from kafka_shim.shim.state.fetch_sessions import FetchSessions
 
     slots = 0
@@ -242,7 +242,7 @@ def _new_fetch_sessions(cluster: "Cluster") -> "FetchSessions":
     return FetchSessions(cluster.topics, cluster.clock, cluster.random, slots=slots)
 
 
-def _new_telemetry(cluster: "Cluster") -> "Telemetry":
+def _create_node_telemetry(cluster: "Cluster") -> "Telemetry":
     from kafka_shim.shim.state.telemetry import Telemetry
 
     return Telemetry(cluster.configs, cluster.facts.telemetry, cluster.clock, cluster.random)
@@ -341,7 +341,9 @@ class Cluster:
             self.clock,
             facts=self.facts.users,
         )
-        self.policy = configured_policy(config, self.release, self.nodes, self.clock, self.random)
+        self.policy = create_cluster_authorization(
+            config, self.release, self.nodes, self.clock, self.random
+        )
         self.topics = Topics(self.random, self.clock, self.facts.topics.internal_topics)
         self.partition_factory = PartitionFactory()
         self.topics.make_partition = self.partition_factory.make
@@ -394,7 +396,7 @@ class Cluster:
         """Return the brokers that are not stopped."""
         return [node for node in self.nodes.values() if node.is_alive]
 
-    def stopped_nodes_allowed_as_replicas(self) -> list[Node]:
+    def stopped_replica_candidates(self) -> list[Node]:
         """Return the stopped brokers that new replicas may be placed on: in KRaft, all."""
         if not self.facts.topics.stopped_brokers_receive_new_replicas:
             return []
@@ -429,7 +431,7 @@ class Cluster:
     def _is_alive(self, node_id: int) -> bool:
         return node_id in self.nodes and self.nodes[node_id].is_alive
 
-    def set_alive_brokers(self, node_id: int, *, is_alive: bool) -> None:
+    def set_broker_alive(self, node_id: int, *, is_alive: bool) -> None:
         """Stop or restart a broker; other brokers take over its leaders and the controller."""
         if self.observe_change is not None:
             self.observe_change(

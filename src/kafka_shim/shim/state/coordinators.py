@@ -126,7 +126,7 @@ class Coordinators:
         """Return the internal topic; None if it does not exist."""
         return self._topics.get(_TOPICS[key_type])
 
-    def led_group_ids_in_listing_order(self, group_ids: Iterable[str], node_id: int) -> list[str]:
+    def listed_group_ids(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
         topic = self.get_or_create_topic(KeyType.GROUP)
         by_partition: dict[int, list[str]] = {}

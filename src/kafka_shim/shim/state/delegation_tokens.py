@@ -93,7 +93,7 @@ class DelegationTokens:
         lifetime_ms = self._max_lifetime_ms
         if max_lifetime_ms > 0:
             lifetime_ms = min(lifetime_ms, max_lifetime_ms)
-        max_ms = self._time_in(lifetime_ms)
+        max_ms = self._time_after(lifetime_ms)
         import hmac  # noqa: PLC0415 - few brokers have tokens
 
         token_id = base64.urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
@@ -105,7 +105,7 @@ class DelegationTokens:
             renewers=tuple(renewers),
             issued_ms=now_ms,
             max_ms=max_ms,
-            expires_ms=min(max_ms, self._time_in(self._renewal_ms)),
+            expires_ms=min(max_ms, self._time_after(self._renewal_ms)),
         )
         self.store_token(token)
         return token
@@ -160,11 +160,11 @@ class DelegationTokens:
                 if self._facts.removed_token_returns_requested_period
                 else self._clock.now_ms()
             )
-        token.expires_ms = min(token.max_ms, self._time_in(period_ms))
+        token.expires_ms = min(token.max_ms, self._time_after(period_ms))
         self.when_changed(token.token_id)
         return token.expires_ms
 
-    def _time_in(self, period_ms: int) -> int:
+    def _time_after(self, period_ms: int) -> int:
         """Return the time after a period, as the release computes what no long can hold."""
         end_ms = self._clock.now_ms() + period_ms
         return (

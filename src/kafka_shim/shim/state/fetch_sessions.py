@@ -38,7 +38,7 @@ class RequestedPartition(msgspec.Struct):
     returned_high_watermark: int = -1
     returned_log_start_offset: int = -1
 
-    def update_row(self, row: PartitionData) -> bool:
+    def update_last_response(self, row: PartitionData) -> bool:
         """Return whether `row` differs from the last response, and remember it."""
         is_news = (
             bool(row.records)
@@ -79,7 +79,7 @@ class FetchSession:
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
 
 
-class SessionFetch(msgspec.Struct):
+class FetchSessionResult(msgspec.Struct):
     """The outcome of one request's session fields: an error, or the partitions to fetch."""
 
     partitions: list[RequestedPartition] = []
@@ -104,7 +104,7 @@ class FetchSessions:
 
     def begin_fetch(
         self, request: FetchRequest, version: int, *, null_topic_id_fails: bool
-    ) -> SessionFetch:
+    ) -> FetchSessionResult:
         """Update the session from a request; return its partitions or the session's error.
 
         If `null_topic_id_fails`, a session is updated only up to a partition of the null topic id.
@@ -114,23 +114,23 @@ class FetchSessions:
             partitions = self._requested_partitions(request, version)
             if len(partitions) > 1:
                 partitions = list(_deduplicate_partitions_keeping_last(partitions).values())
-            return SessionFetch(partitions, begins_session=request.session_epoch == FULL)
+            return FetchSessionResult(partitions, begins_session=request.session_epoch == FULL)
         session = self._sessions.get(request.session_id)
         if session is None:
-            return SessionFetch(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+            return FetchSessionResult(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if session.epoch != request.session_epoch:
-            return SessionFetch(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+            return FetchSessionResult(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.uses_ids != (version >= IDS_SINCE):
-            return SessionFetch(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        if not self._try_update_session_partitions(
+            return FetchSessionResult(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        if not self._update_session_partitions(
             session, request, version, stops_at_null_id=null_topic_id_fails and session.uses_ids
         ):
-            return SessionFetch(error=ErrorCode.UNKNOWN_SERVER_ERROR)
+            return FetchSessionResult(error=ErrorCode.UNKNOWN_SERVER_ERROR)
         return self._advance_session(session)
 
     def end_fetch(
         self,
-        session_fetch: SessionFetch,
+        session_fetch: FetchSessionResult,
         rows: Iterable[tuple[RequestedPartition, PartitionData]],
         *,
         uses_ids: bool,
@@ -141,7 +141,9 @@ class FetchSessions:
         session = session_fetch.session
         if session_fetch.is_incremental and session is not None:
             returned_rows = [
-                (wanted, data) for wanted, data in returned_rows if wanted.update_row(data)
+                (wanted, data)
+                for wanted, data in returned_rows
+                if wanted.update_last_response(data)
             ]
             for wanted, data in returned_rows:
                 if data.records:  # move to the end, so that other partitions are read first
@@ -155,12 +157,12 @@ class FetchSessions:
         if session is None:
             return NO_SESSION, returned_rows
         for wanted, data in returned_rows:
-            wanted.update_row(data)
+            wanted.update_last_response(data)
             ref = wanted.topic_id if uses_ids else wanted.topic or ""
             session.partitions[ref, wanted.fetch_partition.partition] = wanted
         return session.session_id, returned_rows
 
-    def _try_update_session_partitions(
+    def _update_session_partitions(
         self, session: FetchSession, request: FetchRequest, version: int, *, stops_at_null_id: bool
     ) -> bool:
         """Add and forget partitions; return whether all were, or a null topic id stopped it."""
@@ -182,17 +184,17 @@ class FetchSessions:
                 session.partitions.pop((ref, index), None)
         return True
 
-    def _advance_session(self, session: FetchSession) -> SessionFetch:
+    def _advance_session(self, session: FetchSession) -> FetchSessionResult:
         if not session.partitions:
             del self._sessions[session.session_id]
-            return SessionFetch()
+            return FetchSessionResult()
         self._mark_session_used(session)
         session.advance_epoch()
         for known in session.partitions.values():
             if session.uses_ids and known.topic is None:
                 known.topic = self._topic_name(known.topic_id)
         wanted_now = list(session.partitions.values())
-        return SessionFetch(wanted_now, session=session, is_incremental=True)
+        return FetchSessionResult(wanted_now, session=session, is_incremental=True)
 
     def _requested_partitions(
         self, request: FetchRequest, version: int

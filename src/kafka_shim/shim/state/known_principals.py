@@ -23,7 +23,7 @@ def client_principals(cluster: Cluster) -> set[str]:
     return listeners | users | set(super_users(cluster))
 
 
-def names_all_clients(cluster: Cluster) -> bool:
+def are_client_principals_known(cluster: Cluster) -> bool:
     """Return whether no client brings its own name, as tokens and certificates do."""
     settings = cluster.config.properties.items()
     accepts_certificates = any(

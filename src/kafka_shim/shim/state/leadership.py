@@ -41,9 +41,7 @@ def update_leaders(
                 _update_replica_sets(partition, topics, live, rules_of_topic(topic))
 
 
-def move_leader_replacing_replica_if_needed(
-    topics: Topics, partition: Partition, node_id: int
-) -> None:
+def move_partition_leader(topics: Topics, partition: Partition, node_id: int) -> None:
     """Make a live broker the leader; without a replica, it replaces the leader's replica."""
     if node_id == partition.leader_id:
         return

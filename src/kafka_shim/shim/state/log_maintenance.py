@@ -24,12 +24,8 @@ class LogMaintenance:
         self._topics = topics
         self._configs = configs
         self._clock = clock
-        self._records = PeriodicWork(
-            clock, self._records_interval_ms, self._expire_segments_yielding_if_log_nonempty
-        )
-        self._producers = PeriodicWork(
-            clock, self._producers_interval_ms, self._expire_producers_yielding_if_state_remains
-        )
+        self._records = PeriodicWork(clock, self._records_interval_ms, self._expire_segments)
+        self._producers = PeriodicWork(clock, self._producers_interval_ms, self._expire_producers)
         self._cleaning = AutomaticCompaction(topics, configs, clock, stamps_horizon=stamps_horizon)
 
     def start_timers(self) -> None:
@@ -51,13 +47,13 @@ class LogMaintenance:
                 if not partition.log_without_flush.is_closed:
                     yield partition.log_without_flush
 
-    def _expire_segments_yielding_if_log_nonempty(self) -> Iterator[bool]:
+    def _expire_segments(self) -> Iterator[bool]:
         for log in self._logs_of_existing_topics():
             if log.batches:
                 log.delete_expired_segments()
             yield bool(log.batches)
 
-    def _expire_producers_yielding_if_state_remains(self) -> Iterator[bool]:
+    def _expire_producers(self) -> Iterator[bool]:
         before_ms = self._clock.now_ms() - self._producer_expiration_ms() + 1
         for log in self._logs_of_existing_topics():
             log.producers.drop_expired_producers(before_ms)
@@ -96,7 +92,7 @@ class AutomaticCompaction:
         self._rounds = PeriodicWork(
             clock,
             lambda: configs.effective_broker_int(BACKOFF_MS),
-            self._compact_due_logs_yielding_if_nonempty,
+            self._compact_due_logs,
         )
         self.stop = self._rounds.stop_timer
         self._is_enabled = configs.overridden_broker_value(ENABLE) == "true"
@@ -106,13 +102,13 @@ class AutomaticCompaction:
         if self._is_enabled:
             self._rounds.schedule_next_round()
 
-    def _compact_due_logs_yielding_if_nonempty(self) -> Iterator[bool]:
+    def _compact_due_logs(self) -> Iterator[bool]:
         """Clean the logs that are due; yield for each log whether it may be due later."""
         # most brokers never clean
         from kafka_shim.protocol.records.compression import MissingPackageError  # noqa: PLC0415
         from kafka_shim.shim.state.logs.log_cleaner import compact_logs  # noqa: PLC0415
 
-        for log, is_due in self._all_logs_with_whether_compaction_due():
+        for log, is_due in self._iter_compaction_candidates():
             if is_due:
                 try:
                     compact_logs([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
@@ -120,7 +116,7 @@ class AutomaticCompaction:
                     logger.warning("log cannot be compacted", reason=str(error))
             yield bool(log.batches)
 
-    def _all_logs_with_whether_compaction_due(self) -> Iterator[tuple[PartitionLog, bool]]:
+    def _iter_compaction_candidates(self) -> Iterator[tuple[PartitionLog, bool]]:
         """Yield all logs, with whether they are due."""
         for topic in self._topics:
             ratio = float(self._effective_topic_value(topic.configs, DIRTY_RATIO) or "0.5")
@@ -132,7 +128,7 @@ class AutomaticCompaction:
                 log = partition.log_without_flush
                 yield (
                     log,
-                    log.settings.compacts and _is_due(log, ratio, before_ms),
+                    log.settings.compacts and _is_compaction_due(log, ratio, before_ms),
                 )
 
     def _effective_topic_value(self, own: dict[str, str], name: str) -> str | None:
@@ -141,7 +137,7 @@ class AutomaticCompaction:
         return self._configs.effective_topic_value(own, name)
 
 
-def _is_due(log: PartitionLog, min_dirty_ratio: float, before_ms: int) -> bool:
+def _is_compaction_due(log: PartitionLog, min_dirty_ratio: float, before_ms: int) -> bool:
     """Return whether this part of a log is dirty, or a dirty batch is older than that."""
     dirty = [batch for batch in log.batches if not batch.is_clean]
     size = sum(len(batch.payload) for batch in dirty)

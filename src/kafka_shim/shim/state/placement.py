@@ -36,7 +36,7 @@ def place_replicas(
     @cache
     def replicas(leader: int, shift: int) -> list[int]:
         walk = _nodes_from_leader(ring, leader, shift)
-        return _one_per_rack_first(list(walk), racks, replication_factor)
+        return _spread_over_racks(list(walk), racks, replication_factor)
 
     return [
         list(replicas((start + index) % size, (index // size) % others if others else 0))
@@ -79,7 +79,7 @@ def _nodes_from_leader(ring: Sequence[Node], leader: int, shift: int) -> Iterato
         yield ring[(leader + 1 + (shift + step) % others) % size]
 
 
-def _one_per_rack_first(walk: Sequence[Node], racks: int, count: int) -> list[int]:
+def _spread_over_racks(walk: Sequence[Node], racks: int, count: int) -> list[int]:
     """Return the first brokers of this number of racks, then the others."""
     first: dict[str | None, Node] = {}
     for node in walk:

@@ -72,12 +72,12 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
         },
         restorers=[
             _configs_restorer(cluster),
-            _quotas_features_tokens_producer_id_restorer(cluster),
+            _cluster_fields_restorer(cluster),
         ],
     )
 
 
-def restore_snapshot_into_reset_cluster(snapshot: Snapshot, cluster: Cluster) -> None:
+def restore_into_cluster(snapshot: Snapshot, cluster: Cluster) -> None:
     """Restore a snapshot into a cluster that was reset (`Cluster.begin`)."""
     assert len(cluster.topics) == 0
     for restore in snapshot.restorers:
@@ -162,7 +162,7 @@ def _configs_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
     return restore
 
 
-def _quotas_features_tokens_producer_id_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
+def _cluster_fields_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
     entries, buckets = cluster.quotas.stored_entries(), cluster.quotas.bucket_count
     quotas = [(key, (position, dict(limits))) for key, (position, limits) in entries]
     features = cluster.features

@@ -22,7 +22,7 @@ class StateVersion:
         self.number += 1
 
     @contextmanager
-    def change_in_progress_counted_at_end(self) -> Iterator[None]:
+    def changing(self) -> Iterator[None]:
         """Mark a change as in progress while the context is open."""
         self.under_way += 1
         try:

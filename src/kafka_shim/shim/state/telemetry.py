@@ -103,7 +103,7 @@ class _ClientInstance:
         longest_ms = max(IDLE_MS_MAX, INTERVALS_KEPT * self.subscription.interval_ms)
         return now_ms - self.used_ms >= longest_ms
 
-    def admit_get(self, now_ms: int) -> bool:
+    def admit_subscription_request(self, now_ms: int) -> bool:
         """Record a request for the subscription; return False if it comes too early."""
         last_ms = max(self.got_ms, self.pushed_ms)
         if last_ms < 0 or now_ms - last_ms >= self.subscription.interval_ms:
@@ -156,7 +156,7 @@ class Telemetry:
             self._facts.outdated_subscription_allows_immediate_get
             and instance.last_error in MAY_ASK_AGAIN
         )
-        if not (instance.admit_get(self._clock.now_ms()) or may_again):
+        if not (instance.admit_subscription_request(self._clock.now_ms()) or may_again):
             raise RequestRejected(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                 "the client asked again before its interval was over",

@@ -90,10 +90,10 @@ class Topic:
 
     def led_partition(self, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""
-        found = self.partition_even_never_led(index)
+        found = self.controller_partition(index)
         return found if found is not None and found.was_led else None
 
-    def partition_even_never_led(self, index: int) -> Partition | None:
+    def controller_partition(self, index: int) -> Partition | None:
         """Return a partition as the controller sees it: also one that never had a leader."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
 
@@ -109,7 +109,7 @@ class Topics:
     ) -> None:
         self._random = rng
         self._clock = clock
-        self._by_name: dict[str, Topic] = {}
+        self._mapping_schema: dict[str, Topic] = {}
         self._by_id: dict[bytes, Topic] = {}
         self._by_metric_name: dict[str, tuple[str, ...]] = {}
         self._unled: set[str] = set()
@@ -146,33 +146,33 @@ class Topics:
         )
 
     def __len__(self) -> int:
-        return len(self._by_name)
+        return len(self._mapping_schema)
 
     def __iter__(self) -> Iterator[Topic]:
-        return iter(list(self._by_name.values()))
+        return iter(list(self._mapping_schema.values()))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._by_name
+        return name in self._mapping_schema
 
-    def existing_among_unordered(self, names: Set[str]) -> list[Topic]:
+    def find_existing(self, names: Set[str]) -> list[Topic]:
         """Return the topics among `names` that exist, in no order; fast for very many names.
 
         Topics may be deleted meanwhile, if another thread calls it.
         """
-        present = self._by_name.keys() & names
-        return [topic for name in present if (topic := self._by_name.get(name)) is not None]
+        present = self._mapping_schema.keys() & names
+        return [topic for name in present if (topic := self._mapping_schema.get(name)) is not None]
 
     def get(self, name: str | None) -> Topic | None:
-        return None if name is None else self._by_name.get(name)
+        return None if name is None else self._mapping_schema.get(name)
 
     def led_topic(self, name: str) -> Topic | None:
         """Return a topic as brokers see it: None until it has had a leader."""
-        return None if name in self._unled else self._by_name.get(name)
+        return None if name in self._unled else self._mapping_schema.get(name)
 
     def by_id(self, topic_id: bytes) -> Topic | None:
         return self._by_id.get(topic_id)
 
-    def name_of_topic_even_recently_deleted(self, topic_id: bytes) -> str | None:
+    def current_or_deleted_name(self, topic_id: bytes) -> str | None:
         """Return the name of a topic, also of one that was deleted not long ago."""
         topic = self._by_id.get(topic_id)
         return self._deleted_ids.get(topic_id) if topic is None else topic.name
@@ -188,16 +188,16 @@ class Topics:
 
     def led_partition(self, name: str, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""
-        topic = self._by_name.get(name)
+        topic = self._mapping_schema.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             return None
         found = topic.partitions[index]
         return found if found.was_led else None
 
-    def partition_even_never_led(self, name: str, index: int) -> Partition | None:
+    def controller_partition(self, name: str, index: int) -> Partition | None:
         """Return a partition as the controller sees it: also one that never had a leader."""
-        topic = self._by_name.get(name)
-        return None if topic is None else topic.partition_even_never_led(index)
+        topic = self._mapping_schema.get(name)
+        return None if topic is None else topic.controller_partition(index)
 
     def names_colliding_in_metrics(self, name: str) -> list[str]:
         """Return other topics whose names differ from this one only in `.` and `_`."""
@@ -222,11 +222,11 @@ class Topics:
 
         `topic_id` is given when a stored topic is restored.
         """
-        assert name not in self._by_name
+        assert name not in self._mapping_schema
         topic_id = topic_id or self.new_topic_id()
         topic = Topic(name, topic_id, is_internal=name in self.internal_names)
         self._set_valid_configs(topic, {**self.prepared.pop(name, {}), **configs})
-        self._by_name[name] = topic
+        self._mapping_schema[name] = topic
         self._by_id[topic.topic_id] = topic
         alike = name_in_metrics(name)
         self._by_metric_name[alike] = (*self._by_metric_name.get(alike, ()), name)
@@ -242,7 +242,7 @@ class Topics:
         self.when_changed(name)
 
     def _record_change_of_existing_topic(self, partition: Partition) -> None:
-        if partition.topic_name in self._by_name:
+        if partition.topic_name in self._mapping_schema:
             self._record_change(partition.topic_name)
 
     def any_may_have_changed_since(self, epoch: int, names: Iterable[str]) -> bool:
@@ -287,7 +287,7 @@ class Topics:
 
     def replace_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace the topic's own settings; its logs use the new ones immediately."""
-        assert self._by_name[topic.name] is topic
+        assert self._mapping_schema[topic.name] is topic
         before = dict(topic.configs) if self.observe_change is not None else {}
         self._set_valid_configs(topic, configs)
         self.when_changed(topic.name)
@@ -313,7 +313,7 @@ class Topics:
         before, partition.leader_id = partition.leader_id, leader_id
         partition.leader_epoch += 1
         if leader_id != NOBODY:
-            self._note_partition_led(partition)
+            self._mark_partition_led(partition)
             log.begin_leader_epoch(partition.leader_epoch)
         if leader_id != NOBODY and leader_id not in partition.isr:
             partition.isr = [leader_id]
@@ -336,19 +336,19 @@ class Topics:
         assert replicas
         partition.replicas = partition.isr = _shared_replica_list(tuple(replicas))
         partition.eligible = partition.last_known = _shared_replica_list(())
-        self._note_partition_led(partition)
+        self._mark_partition_led(partition)
         self._record_change_of_existing_topic(partition)
         if partition.leader_id not in replicas:
             self.elect_leader(partition, replicas[0])
 
-    def _note_partition_led(self, partition: Partition) -> None:
+    def _mark_partition_led(self, partition: Partition) -> None:
         partition.was_led = True
         if partition.topic_name in self._unled:
-            self._update_never_led_names(self._by_name[partition.topic_name])
+            self._update_never_led_names(self._mapping_schema[partition.topic_name])
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic and wake requests waiting for its records; raise KeyError if unknown."""
-        topic = self._by_name.pop(name)
+        topic = self._mapping_schema.pop(name)
         del self._by_id[topic.topic_id]
         self._forget_metric_name(name)
         self._unled.discard(name)

@@ -130,7 +130,7 @@ class Database:
         self._commit = msgspec.json.decode(row[0], type=CommitSums) if row else CommitSums()
         self._journal.read_entries_after_commit(self._commit.number)
         self._require_acknowledged_commits()
-        self._journal.drop_other_entries()
+        self._journal.drop_stale_entries()
         self.commit_journal_batches()
 
     def _require_acknowledged_commits(self) -> None:
@@ -177,7 +177,7 @@ class Database:
         if _is_disk_full(error):
             return ConfigError(f"{self._where}: the disk is full: make room, then start again")
         if _is_locked(error):
-            return ConfigError(f"{self._where}: {self._lock_text()}")
+            return ConfigError(f"{self._where}: {self._lock_error_text()}")
         if isinstance(error, OSError) and error.filename:
             return ConfigError(f"{self._where}: {error.strerror}: {error.filename}")
         return self.damaged_content_error(error)
@@ -261,7 +261,7 @@ class Database:
         """
         self._directory.require_watched_files()
         run = self._connection.execute
-        self._begin()
+        self._begin_transaction()
         try:
             commit = self._delete_everything() if clears_first else self._commit
             sums = _ChecksumTransaction(run, commit.rows, commit.batches)
@@ -291,16 +291,16 @@ class Database:
         self._journal.clear(commit.number)
         self._mark.write_mark(commit.number, 0)
 
-    def _begin(self) -> None:
+    def _begin_transaction(self) -> None:
         """Begin a transaction. Raise TimeoutError if another program keeps the file locked."""
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as error:
             if not _is_locked(error):
                 raise
-            raise TimeoutError(errno.ETIMEDOUT, self._lock_text(), str(self._file)) from error
+            raise TimeoutError(errno.ETIMEDOUT, self._lock_error_text(), str(self._file)) from error
 
-    def _lock_text(self) -> str:
+    def _lock_error_text(self) -> str:
         holders = other_processes_with_file(self._file) or ["unknown"]
         return (
             f"another program has locked the database for {LOCKED_S_MAX:g} s (process"

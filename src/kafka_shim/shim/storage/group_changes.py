@@ -32,11 +32,11 @@ from kafka_shim.shim.storage.member_rows import (
 from kafka_shim.shim.storage.settings_rows import as_json_text
 
 
-class WrittenGroups:
+class PersistedGroups:
     """What is written of all groups."""
 
     def __init__(self) -> None:
-        self._written: dict[str, _WrittenClassicGroup | _WrittenEpochGroup] = {}
+        self._written: dict[str, _PersistedClassicGroup | _PersistedEpochGroup] = {}
 
     def clear(self) -> None:
         """Forget everything, since nothing is written."""
@@ -44,11 +44,11 @@ class WrittenGroups:
 
     def adopt_restored_group(self, group: Group, orders: RestoredOrders) -> None:
         """Take the rows of a group that was restored from them for written."""
-        written = self._written[group.group_id] = _new_written_group(group)
-        if isinstance(written, _WrittenEpochGroup):
-            written.adopt_present_state_as_written(orders)
+        written = self._written[group.group_id] = _create_persisted_group(group)
+        if isinstance(written, _PersistedEpochGroup):
+            written.adopt_current_state(orders)
         else:
-            written.update_state()
+            written.update_persisted_state()
 
     def take_changed_rows(self, group_id: str, group: Group | None) -> Iterator[Row]:
         """Yield the changed rows of a group; None: it does not exist.
@@ -62,22 +62,22 @@ class WrittenGroups:
             if written is not None:
                 del self._written[group_id]
                 yield GROUP, group_id, None
-                yield from written.deletion_rows_except_of_group_itself()
+                yield from written.member_deletion_rows()
             return
         if written is None or written.group is not group:
             if written is not None:
-                yield from written.deletion_rows_except_of_group_itself()
-            written = self._written[group_id] = _new_written_group(group)
+                yield from written.member_deletion_rows()
+            written = self._written[group_id] = _create_persisted_group(group)
         yield from written.take_changed_rows()
 
 
-def _new_written_group(group: Group) -> "_WrittenClassicGroup | _WrittenEpochGroup":
+def _create_persisted_group(group: Group) -> "_PersistedClassicGroup | _PersistedEpochGroup":
     if group.type is GroupType.CLASSIC:
-        return _WrittenClassicGroup(cast("ClassicGroup", group))
-    return _WrittenEpochGroup(cast("EpochGroup", group))
+        return _PersistedClassicGroup(cast("ClassicGroup", group))
+    return _PersistedEpochGroup(cast("EpochGroup", group))
 
 
-class _WrittenClassicGroup:
+class _PersistedClassicGroup:
     """What is written of a classic group: one row with its members, as in Kafka."""
 
     def __init__(self, group: ClassicGroup) -> None:
@@ -85,10 +85,10 @@ class _WrittenClassicGroup:
         self._state: tuple[object, ...] = ()
 
     def take_changed_rows(self) -> Iterator[Row]:
-        if self.update_state():
+        if self.update_persisted_state():
             yield GROUP, self.group.group_id, as_json_text(classic_group_row(self.group))
 
-    def update_state(self) -> bool:
+    def update_persisted_state(self) -> bool:
         """Take the present state for written; return whether it is another one."""
         rebalance, roster = self.group.rebalance, self.group.roster
         state = (
@@ -103,12 +103,12 @@ class _WrittenClassicGroup:
         is_changed, self._state = state != self._state, state
         return is_changed
 
-    def deletion_rows_except_of_group_itself(self) -> Iterator[Row]:
+    def member_deletion_rows(self) -> Iterator[Row]:
         """Yield nothing: members have no rows of their own."""
         yield from ()
 
 
-class _WrittenMember(NamedTuple):
+class _PersistedMember(NamedTuple):
     """A member as it was written; `order` is its place among the members."""
 
     order: int
@@ -119,24 +119,24 @@ class _WrittenMember(NamedTuple):
         return member_row(self.member, self.target, self.order)
 
 
-class _WrittenEpochGroup:
+class _PersistedEpochGroup:
     """What is written of a consumer, share or streams group."""
 
     def __init__(self, group: EpochGroup) -> None:
         self.group = group
         self._row: GroupRow | None = None
-        self._members: dict[str, _WrittenMember] = {}
+        self._members: dict[str, _PersistedMember] = {}
         self._initialized: dict[bytes, InitializedRow] = {}
         self._next_order = 0
 
-    def adopt_present_state_as_written(self, orders: RestoredOrders) -> None:
+    def adopt_current_state(self, orders: RestoredOrders) -> None:
         """Take the group's present state for written, with the orders in its rows."""
         self._row = group_row(self.group)
         targets = self.group.target.by_member
         members: ChangeRecordingDict[str, Member] = self.group.members  # type: ignore[assignment]
         for (member_id, member), order in zip(members.items(), orders.members, strict=True):
-            self._members[member_id] = _WrittenMember(order, member, targets.get(member_id))
-        self._record_further_changes()
+            self._members[member_id] = _PersistedMember(order, member, targets.get(member_id))
+        self._restart_change_recording()
         if isinstance(self.group, ShareGroup):
             initialized = self.group.initialized_partitions
             for (topic_id, at), order in zip(initialized.items(), orders.topics, strict=True):
@@ -151,44 +151,40 @@ class _WrittenEpochGroup:
             yield GROUP, self.group.group_id, as_json_text(row)
         yield from self._take_changed_rows_of_members()
         if isinstance(self.group, ShareGroup):
-            yield from self._take_changed_rows_of_initialized_topics(
-                self.group.initialized_partitions
-            )
+            yield from self._take_initialized_rows(self.group.initialized_partitions)
 
-    def deletion_rows_except_of_group_itself(self) -> Iterator[Row]:
+    def member_deletion_rows(self) -> Iterator[Row]:
         """Yield the rows that delete all others than the group's own."""
         for member_id in self._members:
-            yield MEMBER, self._key(member_id), None
+            yield MEMBER, self._row_key(member_id), None
         for topic_id in self._initialized:
-            yield INITIALIZED, self._key(topic_id), None
+            yield INITIALIZED, self._row_key(topic_id), None
 
     def _take_changed_rows_of_members(self) -> Iterator[Row]:
         members: ChangeRecordingDict[str, Member] = self.group.members  # type: ignore[assignment]
         targets = self.group.target.by_member
-        for member_id, is_moved in self._moved_to_end_by_changed_member_id(
-            members, targets
-        ).items():
+        for member_id, is_moved in self._changed_member_moves(members, targets).items():
             member, before = members.get(member_id), self._members.get(member_id)
             if member is None:
                 if before is not None:
                     del self._members[member_id]
-                    yield MEMBER, self._key(member_id), None
+                    yield MEMBER, self._row_key(member_id), None
                 continue
             target = targets.get(member_id)
             if before is None or is_moved:
-                now = _WrittenMember(self._next_order, member, target)
+                now = _PersistedMember(self._next_order, member, target)
                 self._next_order += 1
             elif before.member is member and _is_same_in_order(before.target, target):
                 continue
             else:
-                now = _WrittenMember(before.order, member, target)
+                now = _PersistedMember(before.order, member, target)
             self._members[member_id] = now
             row = now.row()
             if before is None or before.row() != row:
-                yield MEMBER, self._key(member_id), as_json_text(row)
-        self._record_further_changes()
+                yield MEMBER, self._row_key(member_id), as_json_text(row)
+        self._restart_change_recording()
 
-    def _moved_to_end_by_changed_member_id(
+    def _changed_member_moves(
         self,
         members: ChangeRecordingDict[str, Member],
         targets: ChangeRecordingDict[str, Assignment],
@@ -197,12 +193,10 @@ class _WrittenEpochGroup:
         changed = members.changed_keys
         if changed is not None and targets.changed_keys is not None:
             return {**dict.fromkeys(targets.changed_keys, False), **changed}
-        return self._moved_to_end_by_member_id(members)
+        return self._all_member_moves(members)
 
-    def _moved_to_end_by_member_id(
-        self, members: ChangeRecordingDict[str, Member]
-    ) -> dict[str, bool]:
-        """Return all members, present or not, like `_moved_to_end_by_changed_member_id`."""
+    def _all_member_moves(self, members: ChangeRecordingDict[str, Member]) -> dict[str, bool]:
+        """Return all members, present or not, like `_changed_member_moves`."""
         every = dict.fromkeys(self._members.keys() - members.keys(), False)
         is_moved, last = False, -1
         for member_id in members:
@@ -213,11 +207,11 @@ class _WrittenEpochGroup:
             every[member_id] = is_moved
         return every
 
-    def _record_further_changes(self) -> None:
+    def _restart_change_recording(self) -> None:
         self.group.members.start_recording()
         self.group.target.by_member.start_recording()
 
-    def _take_changed_rows_of_initialized_topics(
+    def _take_initialized_rows(
         self, initialized: ChangeRecordingDict[bytes, set[int]]
     ) -> Iterator[Row]:
         changed: Iterable[bytes] | None = initialized.changed_keys
@@ -228,7 +222,7 @@ class _WrittenEpochGroup:
             if partitions is None:
                 if before is not None:
                     del self._initialized[topic_id]
-                    yield INITIALIZED, self._key(topic_id), None
+                    yield INITIALIZED, self._row_key(topic_id), None
                 continue
             if before is None:
                 order, self._next_order = self._next_order, self._next_order + 1
@@ -237,10 +231,10 @@ class _WrittenEpochGroup:
             row = InitializedRow(order, sorted(partitions))
             if row != before:
                 self._initialized[topic_id] = row
-                yield INITIALIZED, self._key(topic_id), as_json_text(row)
+                yield INITIALIZED, self._row_key(topic_id), as_json_text(row)
         initialized.start_recording()
 
-    def _key(self, part: str | bytes) -> str:
+    def _row_key(self, part: str | bytes) -> str:
         return as_json_text([self.group.group_id, part])
 
 

@@ -207,9 +207,7 @@ def pending_offsets_json(offsets: Offsets, group_id: str, producer_id: int) -> s
     return as_json_text(rows) if rows else None
 
 
-def restore_committed_and_pending_offsets(
-    offsets: Offsets, rows: Mapping[str, Kept], part: str
-) -> None:
+def restore_offset_rows(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
     """Restore committed offsets, and pending ones of transactions."""
     found = list[tuple[str, bytes, int, CommittedOffset]]()
     for key, value in rows.get(part, {}).items():

@@ -88,7 +88,7 @@ class BatchJournal:
         self.rows = [row for number, row in self.read_intact_batches() if number == commit_number]
         self.size = sum(_ENTRY.size + len(payload) for _, _, payload in self.rows)
 
-    def drop_other_entries(self) -> None:
+    def drop_stale_entries(self) -> None:
         """Empty the file if it has nothing but entries of earlier commits, or incomplete ones."""
         if not self.size:
             os.ftruncate(self._file, 0)

@@ -199,7 +199,7 @@ def restore_share_group(
 ) -> None:
     """Restore a share group into a new one."""
     group.has_ever_initialized = row.has_ever_initialized
-    group.add_initialized_partitions_taking_sets(initialized_partitions)
+    group.add_initialized_partitions(initialized_partitions)
     for kept in members:
         member = ShareMember(kept.member_id)
         _restore_attributes(member, kept, _SHARE_FIELDS)
@@ -214,7 +214,7 @@ def restore_streams_group(
 ) -> None:
     """Restore a streams group into a new one."""
     for kept in members:
-        member = group.create_member_without_adding(kept.member_id)
+        member = group.create_detached_member(kept.member_id)
         _restore_attributes(member, kept, _STREAMS_FIELDS)
         _restore_reconciliation(member, kept.step)
         group.members[member.member_id] = member

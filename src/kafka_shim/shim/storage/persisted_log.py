@@ -241,9 +241,9 @@ class PersistedLog(PartitionLog):
             value = None if transaction is None else as_json_text(transaction)
             yield ABORTED, f"{self.number}/{offset}", value
         if len(self._expired) > expired_before:
-            yield from self._deleted_rows_of_expired_below_start()
+            yield from self._expired_producer_deletions()
 
-    def _deleted_rows_of_expired_below_start(self) -> Iterator[Row]:
+    def _expired_producer_deletions(self) -> Iterator[Row]:
         """Yield the rows that delete those of expired producers whose batches are deleted."""
         for producer_id, end in list(self._expired.items()):
             if end <= self.start_offset:

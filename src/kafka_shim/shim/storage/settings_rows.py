@@ -49,10 +49,10 @@ def credential_rows(cluster: Cluster) -> Rows:
     keys: list[UserKey] = [(None, name) for name in known.passwords]
     for name in known.names_with_stored_credentials():
         keys += [(mechanism, name) for mechanism, _ in known.stored_credentials(name)]
-    return _existing_rows(credential_row(cluster, key) for key in keys)
+    return _index_rows(credential_row(cluster, key) for key in keys)
 
 
-def _existing_rows(rows: Iterable[Row]) -> Rows:
+def _index_rows(rows: Iterable[Row]) -> Rows:
     return {(part, key): value for part, key, value in rows if value is not None}
 
 
@@ -77,7 +77,7 @@ def token_row(cluster: Cluster, token_id: str) -> Row:
 
 def token_rows(cluster: Cluster) -> Rows:
     """Return delegation tokens."""
-    return _existing_rows(token_row(cluster, token.token_id) for token in cluster.tokens)
+    return _index_rows(token_row(cluster, token.token_id) for token in cluster.tokens)
 
 
 def _restore_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -96,7 +96,7 @@ def quota_row(cluster: Cluster, key: EntityKey | None) -> Row:
 def quota_rows(cluster: Cluster) -> Rows:
     """Return the limits of all entities, and the number of buckets."""
     keys: list[EntityKey | None] = [None, *(key for key, _ in cluster.quotas.stored_entries())]
-    return _existing_rows(quota_row(cluster, key) for key in keys)
+    return _index_rows(quota_row(cluster, key) for key in keys)
 
 
 def _restore_quotas(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -130,7 +130,7 @@ def named_config_row(cluster: Cluster, key: tuple[str, str]) -> Row:
 def named_config_rows(cluster: Cluster) -> Rows:
     """Return the settings of all groups and subscriptions."""
     keys = [(f, name) for f in _NAMED_CONFIGS for name in getattr(cluster.configs, f)]
-    return _existing_rows(named_config_row(cluster, key) for key in keys)
+    return _index_rows(named_config_row(cluster, key) for key in keys)
 
 
 def _restore_named_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -168,7 +168,7 @@ def feature_rows(cluster: Cluster) -> Rows:
     return {("features", cluster.release): as_json_text(levels)}
 
 
-def _restore_features_stored_for_same_release(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_features(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     value = rows.get("features", {}).get(cluster.release, "{}")
     for name, level in msgspec.json.decode(value, type=dict[str, int]).items():
         cluster.set_feature_level(name, level)
@@ -195,7 +195,7 @@ PUT_BACK = (
     _restore_quotas,
     _restore_configs,
     _restore_named_configs,
-    _restore_features_stored_for_same_release,
+    _restore_features,
 )
 
 SECTION_OF: Mapping[int, str] = {

@@ -20,7 +20,7 @@ from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
 from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
-from kafka_shim.shim.storage.group_changes import WrittenGroups
+from kafka_shim.shim.storage.group_changes import PersistedGroups
 from kafka_shim.shim.storage.persisted_log import ABORTED, PRODUCER, PersistedLog
 from kafka_shim.shim.storage.settings_rows import (
     PRODUCER_IDS,
@@ -52,7 +52,7 @@ class Storage:
         self._waiting: list[Callable[[], None]] = []
         self._marks = UncommittedChanges(self._schedule_commit)
         self._written: dict[str, dict[tuple[str, str], str]] = {}  # rows of sections
-        self._groups = WrittenGroups()
+        self._groups = PersistedGroups()
         self._logs = 0
         self._is_cleared = False
         self._is_planned = False
@@ -64,34 +64,34 @@ class Storage:
 
     # changes
 
-    def observe_cluster(self, cluster: Cluster) -> None:
+    def attach_cluster(self, cluster: Cluster) -> None:
         """Observe a cluster's stores; to be called again after each `Cluster.begin`."""
         marks = self._marks
         self._cluster = cluster
         topics, groups = cluster.topics, cluster.groups
         topics.make_log = self._create_persisted_log
-        topics.when_changed = marks.note_topic
-        groups.when_touched = marks.note_group
+        topics.when_changed = marks.mark_topic
+        groups.when_touched = marks.mark_group
         groups.clock_of_group = partial(self._clock_of_group, cluster.clock)
-        groups.offsets.when_changed = marks.note_offset
-        groups.offsets.when_held = marks.note_pending_offsets
+        groups.offsets.when_changed = marks.mark_offset
+        groups.offsets.when_held = marks.mark_pending_offsets
         groups.zookeeper_offsets.when_changed = self._on_zookeeper_offset
-        cluster.share_states.set_change_listener(marks.note_share_partition)
-        cluster.transactions.when_touched = marks.note_transaction
-        cluster.users.when_changed = partial(marks.note_entry, "users")
-        cluster.tokens.when_changed = partial(marks.note_entry, "tokens")
-        cluster.quotas.when_entry_changed = partial(marks.note_entry, "quotas")
-        cluster.configs.when_named_changed = partial(marks.note_entry, "named configs")
+        cluster.share_states.set_change_listener(marks.mark_share_partition)
+        cluster.transactions.when_touched = marks.mark_transaction
+        cluster.users.when_changed = partial(marks.mark_entry, "users")
+        cluster.tokens.when_changed = partial(marks.mark_entry, "tokens")
+        cluster.quotas.when_entry_changed = partial(marks.mark_entry, "quotas")
+        cluster.configs.when_named_changed = partial(marks.mark_entry, "named configs")
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
             authorizer.store.add_observer(marks)
 
     def _clock_of_group(self, clock: Clock, group_id: str) -> Clock:
-        return FiringReportingClock(clock, partial(self._marks.note_group, group_id))
+        return FiringReportingClock(clock, partial(self._marks.mark_group, group_id))
 
     def _on_zookeeper_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self._marks.zookeeper.add((group_id, topic_id, partition))
-        self._marks.note_change_of_rows()
+        self._marks.mark_rows_changed()
 
     def _create_persisted_log(
         self, settings: EffectiveLogSettings, clock: Clock, when_filled: Callable[[], None]
@@ -101,34 +101,34 @@ class Storage:
             raise ConfigError(f"{self._where}: no room for more than {LOGS_MAX} partitions")
         return PersistedLog(settings, clock, when_filled, self._marks, self._logs)
 
-    def observe_reset(self, cluster: Cluster) -> None:
+    def attach_reset_cluster(self, cluster: Cluster) -> None:
         """Make the next commit replace what was written, since the cluster was reset."""
         self._marks.clear_all()
         self._written.clear()
         self._groups.clear()
         self._is_cleared = True
-        self.observe_cluster(cluster)
-        self._note_all_sections()
+        self.attach_cluster(cluster)
+        self._mark_all_sections()
 
-    def note_handled_request(self, api_key: int) -> None:
+    def mark_handled_request(self, api_key: int) -> None:
         """Record that a request of this API was handled."""
         section = SECTION_OF.get(api_key)
         if section is not None:
-            self._marks.note_section(section)
+            self._marks.mark_section(section)
 
-    def note_possible_change_of_unreported_sections(self) -> None:
+    def mark_unreported_sections(self) -> None:
         """Record that anything may have changed, except what stores report themselves."""
         for name in (*SECTIONS.keys() - ROW_OF.keys(), "acls"):
-            self._marks.note_section(name)
+            self._marks.mark_section(name)
 
-    def _note_all_sections(self) -> None:
+    def _mark_all_sections(self) -> None:
         """Record that anything may differ from what is written."""
         for name in (*SECTIONS, "acls"):
-            self._marks.note_section(name)
+            self._marks.mark_section(name)
 
     # commits
 
-    def defer_response(self, send: Callable[[], None], *, commits_now: bool = False) -> bool:
+    def try_defer_response(self, send: Callable[[], None], *, commits_now: bool = False) -> bool:
         """Return whether a response must wait for a commit; `send` is called after it.
 
         `commits_now`: the response cannot wait, so commit now.
@@ -167,14 +167,14 @@ class Storage:
             try:
                 self._write_changes()
             except (sqlite3.Error, OSError) as error:
-                self._fail(error)
+                self._on_write_failure(error)
                 return
         if self._waiting and self.failure is None:
             waiting, self._waiting = self._waiting, []
             for send in waiting:
                 send()
 
-    def _fail(self, error: Exception) -> None:
+    def _on_write_failure(self, error: Exception) -> None:
         self.failure = error
         # for a full disk, a traceback does not help
         log.error("cannot write", directory=str(self._directory), reason=str(error))
@@ -194,7 +194,7 @@ class Storage:
             try:
                 self._database.commit_journal_batches()
             except (sqlite3.Error, OSError) as error:
-                self._fail(error)
+                self._on_write_failure(error)
 
     def _write_changes(self) -> None:
         marks, cluster = self._marks, self._cluster
@@ -209,7 +209,7 @@ class Storage:
             marks.clear_written_batches()
             self._schedule_journal_commit()
             return
-        rows = list(self._take_changed_rows_except_batches(marks, cluster))
+        rows = list(self._take_changed_rows(marks, cluster))
         rewritten = [log for log, changes in marks.producers.items() if changes.is_whole]
         prefixes = {log.row_key_prefix for log in rewritten} | {
             f"{number}/" for number in marks.gone_logs
@@ -236,9 +236,7 @@ class Storage:
         self._is_cleared = False
         marks.clear_all()
 
-    def _take_changed_rows_except_batches(
-        self, marks: UncommittedChanges, cluster: Cluster
-    ) -> Iterator[Row]:
+    def _take_changed_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         """Yield changed rows of everything except batches."""
         if self._is_cleared:
             yield "meta", CLUSTER_ID, cluster.cluster_id
@@ -273,7 +271,7 @@ class Storage:
     def _changed_group_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         groups = cluster.groups
         for group_id in marks.groups:
-            group = groups.find_without_side_effects(group_id)
+            group = groups.peek_group(group_id)
             yield from self._groups.take_changed_rows(group_id, group)
         for part, offsets, changed in (
             (group_rows.OFFSET, groups.offsets, marks.offsets),
@@ -319,7 +317,7 @@ class Storage:
 
     def restore_cluster(self, cluster: Cluster) -> bool:
         """Restore a new cluster; return whether there was anything to restore."""
-        self.observe_cluster(cluster)
+        self.attach_cluster(cluster)
         rows: dict[str, dict[str, str]] = {}
         for part, key, value in self._database.read_all_rows():
             rows.setdefault(part, {})[key] = value
@@ -342,7 +340,7 @@ class Storage:
             [],
             [("meta", STARTS, str(self._starts)), ("meta", CLUSTER_ID, cluster.cluster_id)],
         )
-        self._note_all_sections()
+        self._mark_all_sections()
         return bool(meta)
 
     def _adopt_cluster_id(self, cluster: Cluster, kept: str) -> None:
@@ -369,13 +367,11 @@ class Storage:
         orders = group_rows.restore_groups(cluster, rows)
         groups = cluster.groups
         for group_id, orders_of_group in orders.items():
-            group = groups.find_without_side_effects(group_id)
+            group = groups.peek_group(group_id)
             assert group is not None
             self._groups.adopt_restored_group(group, orders_of_group)
-        group_rows.restore_committed_and_pending_offsets(groups.offsets, rows, group_rows.OFFSET)
-        group_rows.restore_committed_and_pending_offsets(
-            groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER
-        )
+        group_rows.restore_offset_rows(groups.offsets, rows, group_rows.OFFSET)
+        group_rows.restore_offset_rows(groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER)
         group_rows.restore_share_states(cluster, rows)
         authorizer = cluster.policy.authorizer
         acls = [msgspec.json.decode(key, type=Acl) for key in rows.get("acl", {})]
@@ -411,7 +407,7 @@ class Storage:
         try:
             self._database.close()
         except (sqlite3.Error, OSError) as error:
-            self._fail(error)
+            self._on_write_failure(error)
 
 
 def _database_batch(kept: PersistedLog, batch: StoredBatch) -> Batch:

@@ -45,7 +45,7 @@ class UncommittedChanges:
         self.sections: set[str] = set()
         self.entries: dict[tuple[str, Hashable], None] = {}
 
-    def note_change_of_rows(self) -> None:
+    def mark_rows_changed(self) -> None:
         """Record a change other than a new batch."""
         self.has_rows = True
         if not self.is_marked:
@@ -61,60 +61,60 @@ class UncommittedChanges:
     def on_log_changed(self, log: PersistedLog) -> None:
         """Mark a log that lost batches."""
         self.logs[log] = None
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
     def on_producers_changed(self, log: PersistedLog, changes: ProducerChanges, /) -> None:
         self.producers.setdefault(log, ProducerChanges()).add(changes)
         if changes.is_whole:
             self.logs[log] = None
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
     def on_log_closed(self, log: PersistedLog) -> None:
         """Record that a log was deleted."""
         self.gone_logs.append(log.number)
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
     def on_acl_added(self, acl: Acl, /) -> None:
         """Record that whether the store has this ACL may differ from what is written."""
         self.acls.add(acl)
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
     on_acl_removed = on_acl_added
 
-    def note_topic(self, name: str) -> None:
+    def mark_topic(self, name: str) -> None:
         self.topics.add(name)
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
-    def note_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+    def mark_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self.offsets.add((group_id, topic_id, partition))
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
-    def note_pending_offsets(self, group_id: str, producer_id: int) -> None:
+    def mark_pending_offsets(self, group_id: str, producer_id: int) -> None:
         self.held.add((group_id, producer_id))
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
-    def note_transaction(self, transactional_id: str) -> None:
+    def mark_transaction(self, transactional_id: str) -> None:
         """Record that a transactional id may change; empty: the next producer id."""
         self.transactions.add(transactional_id)
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
-    def note_group(self, group_id: str) -> None:
+    def mark_group(self, group_id: str) -> None:
         self.groups.add(group_id)
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
-    def note_share_partition(self, key: ShareKey) -> None:
+    def mark_share_partition(self, key: ShareKey) -> None:
         self.shares.add(key)
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
-    def note_entry(self, section: str, key: Hashable) -> None:
+    def mark_entry(self, section: str, key: Hashable) -> None:
         """Record that an entry of a section changed which reports its changes."""
         self.entries[section, key] = None
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
-    def note_section(self, name: str) -> None:
+    def mark_section(self, name: str) -> None:
         """Record that a part may have changed which is compared as a whole."""
         self.sections.add(name)
-        self.note_change_of_rows()
+        self.mark_rows_changed()
 
 
 class FiringReportingClock:

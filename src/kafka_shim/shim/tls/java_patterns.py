@@ -74,7 +74,7 @@ class JavaPattern:
         return "".join([*pieces, text[end:]])
 
 
-class _CharacterOrClass(NamedTuple):
+class _PatternElement(NamedTuple):
     """A character, or the content of a predefined class, such as `0-9` for digits."""
 
     text: str
@@ -194,35 +194,35 @@ class _PatternTranslation:
                 f"[{item.text}]" if item.is_class else self._literal_with_case_flag(item.text)
             )
 
-    def _escaped_element(self) -> _CharacterOrClass:
+    def _escaped_element(self) -> _PatternElement:
         """Return the character after a backslash, or the class that it stands for."""
         text, at = self._text, self._at
         character = text[at : at + 1]
         code, category = _CODE.match(text, at), _PROPERTY.match(text, at)
         if code is not None:
             self._at = code.end()
-            return _CharacterOrClass(chr(int(code[1] or code[2] or code[3], 16)))
+            return _PatternElement(chr(int(code[1] or code[2] or code[3], 16)))
         if category is not None:
             self._at = category.end()
             name = category[1] or category[2]
             if name in _CLASSES and len(name) > 1:
                 content = _complement_of_class(name) if character == "P" else _CLASSES[name]
-                return _CharacterOrClass(content, is_class=True)
+                return _PatternElement(content, is_class=True)
             if _CATEGORIES.fullmatch(name) is None:
                 raise ValueError(f"the property `\\{category[0]}` is not supported")
-            return _CharacterOrClass(f"\\{character}{{{name}}}", is_class=True)
+            return _PatternElement(f"\\{character}{{{name}}}", is_class=True)
         self._at += 1
         if character.lower() in "dwshv" and character:
             is_complement = character.isupper()
             content = (
                 _complement_of_class(character.lower()) if is_complement else _CLASSES[character]
             )
-            return _CharacterOrClass(content, is_class=True)
+            return _PatternElement(content, is_class=True)
         if character in _CHARACTERS:
-            return _CharacterOrClass(_CHARACTERS[character])
+            return _PatternElement(_CHARACTERS[character])
         if not character or (character.isascii() and character.isalnum()):
             raise ValueError(f"the escape `\\{character}` is invalid or not supported")
-        return _CharacterOrClass(character)
+        return _PatternElement(character)
 
     def _translate_character_class(self) -> str:
         text = self._text
@@ -260,12 +260,12 @@ class _PatternTranslation:
             f"{_escape_punctuation(begin)}-{_escape_punctuation(end)}" for begin, end in ranges
         )
 
-    def _next_element(self) -> _CharacterOrClass:
+    def _next_element(self) -> _PatternElement:
         character = self._text[self._at : self._at + 1]
         self._at += 1
         if character == "\\":
             return self._escaped_element()
-        return _CharacterOrClass(character)
+        return _PatternElement(character)
 
     def _literal_with_case_flag(self, character: str) -> str:
         if "i" in self._flags and character.isascii() and character.isalpha():

@@ -58,7 +58,7 @@ def situations_of_notes(notes_by_broker: Iterable[Iterable[Note]]) -> Situations
                 case BrokerNote():
                     broker = note
                 case AclsNote():
-                    accesses = situations.setdefault((broker, _acls_note(note.acls)), {})
+                    accesses = situations.setdefault((broker, _make_acls_note(note.acls)), {})
                 case AclNote():
                     created.setdefault(broker, set()).add(note.acl)
                 case AccessNote():
@@ -68,11 +68,11 @@ def situations_of_notes(notes_by_broker: Iterable[Iterable[Note]]) -> Situations
     decided = {acl for _, acls in situations for acl in acls.acls}
     for broker, made in created.items():
         if made - decided:
-            situations[broker, _acls_note(made - decided)] = {}
+            situations[broker, _make_acls_note(made - decided)] = {}
     return situations
 
 
-def _acls_note(acls: Iterable[Acl]) -> AclsNote:
+def _make_acls_note(acls: Iterable[Acl]) -> AclsNote:
     return AclsNote(tuple(sorted(acls, key=msgspec.structs.astuple)))
 
 

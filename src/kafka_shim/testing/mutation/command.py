@@ -14,7 +14,7 @@ import msgspec
 from kafka_shim.testing.mutation.mutation_report import report_lines, report_object
 from kafka_shim.testing.mutation.mutation_test import MutationTest, SuiteError
 from kafka_shim.testing.mutation.suite_run import Suite
-from kafka_shim.text.message_text import text_of_escaped_result_lines
+from kafka_shim.text.message_text import sanitize_result_lines
 
 EXIT_FAILURE: Final = 1
 EXIT_BELOW_MINIMUM: Final = 3
@@ -47,7 +47,7 @@ def run_mutation_test(
     if options.prints_json:
         write(json.dumps(report_object(result), indent=2))
     else:
-        write(text_of_escaped_result_lines(report_lines(result)))
+        write(sanitize_result_lines(report_lines(result)))
     if result.score < options.min_score:
         _print_step(f"the score {result.score:.2f} is below {options.min_score:g}")
         return EXIT_BELOW_MINIMUM

@@ -111,9 +111,9 @@ class MutationTest:
             self._pool.shutdown(cancel_futures=True)
 
     def _run(self) -> MutationResult:
-        self._base = self._map(lambda _: self._suite.run(), range(BASE_RUNS))
+        self._base = self._run_parallel(lambda _: self._suite.run(), range(BASE_RUNS))
         for run in self._base:
-            _check_base(run)
+            _require_passing(run)
         tests_by_run = [uses_of_mutants(run.situations) for run in self._base]
         tests = {
             mutant: set[str]().union(*(each.get(mutant, set()) for each in tests_by_run))
@@ -144,7 +144,7 @@ class MutationTest:
                 outcome = Outcome.NOT_REQUESTED if is_visible else Outcome.EQUIVALENT
                 self._set_result(mutant, outcome)
         self._run_mutants(to_run)
-        self._drop_random_failures(to_run)
+        self._discount_random_failures(to_run)
         results = tuple(self._results[mutant] for mutant in tests)
         unused = tuple(acl for acl in acls if acl not in used)
         random_failures = tuple(sorted(self._random_failures))
@@ -181,7 +181,7 @@ class MutationTest:
 
         A selection that fails is run without the mutant, too: it may lack what other tests do.
         """
-        runs = self._map(self._run_selection, tests_by_mutant.items())
+        runs = self._run_parallel(self._run_selection, tests_by_mutant.items())
         failing = {
             mutant: run
             for mutant, run in zip(tests_by_mutant, runs, strict=True)
@@ -191,7 +191,7 @@ class MutationTest:
         controls = dict(
             zip(
                 selections,
-                self._map(lambda tests: self._run_tests((), tests), selections),
+                self._run_parallel(lambda tests: self._run_tests((), tests), selections),
                 strict=True,
             )
         )
@@ -217,7 +217,7 @@ class MutationTest:
         """
         timeout_s = self._timeout(max(run.seconds for run in self._base))
         while groups:
-            runs = self._map(partial(self._suite.run, timeout_s=timeout_s), groups)
+            runs = self._run_parallel(partial(self._suite.run, timeout_s=timeout_s), groups)
             parts = []
             for group, run in zip(groups, runs, strict=True):
                 failures = self._failures(run, self._base[0]) if run.has_changed_decision else ()
@@ -232,7 +232,7 @@ class MutationTest:
                     self._set_result(mutant, outcome, failures)
             groups = parts
 
-    def _drop_random_failures(self, tests_by_mutant: dict[AclMutant, set[str]]) -> None:
+    def _discount_random_failures(self, tests_by_mutant: dict[AclMutant, set[str]]) -> None:
         """Run the suite again without mutants, and let what fails now have noticed nothing.
 
         A test in which no decision changed must fail again with the mutant, too.
@@ -249,7 +249,7 @@ class MutationTest:
         ]
         timeout_s = self._timeout(max(run.seconds for run in self._base))
         groups = [*([()] * BASE_RUNS), *([each.mutant] for each in indirect)]
-        runs = self._map(partial(self._suite.run, timeout_s=timeout_s), groups)
+        runs = self._run_parallel(partial(self._suite.run, timeout_s=timeout_s), groups)
         failures = [set(run.failures_besides(self._base[0])) for run in runs]
         self._random_failures.update(*failures[:BASE_RUNS])
         for each, again in zip(indirect, failures[BASE_RUNS:], strict=True):
@@ -274,7 +274,7 @@ class MutationTest:
     ) -> None:
         self._results[mutant] = MutantResult(mutant, outcome, noticed_by)
 
-    def _map(
+    def _run_parallel(
         self, function: Callable[[_Argument], _Result], arguments: Iterable[_Argument]
     ) -> list[_Result]:
         """Run in parallel; report how many are done from time to time."""
@@ -288,7 +288,7 @@ class MutationTest:
         return results
 
 
-def _check_base(run: SuiteRun) -> None:
+def _require_passing(run: SuiteRun) -> None:
     if run.passed:
         return
     failed = ", ".join(sorted(run.failed)) or f"exit code {run.exit_code}"

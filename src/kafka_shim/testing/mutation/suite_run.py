@@ -87,7 +87,7 @@ class Suite:
         """End all processes of all runs, and start no further ones."""
         self._is_stopped = True
         for process in tuple(self._processes):
-            _end(process)
+            _kill_process_group(process)
 
     def _run_command(self, folder: SuiteFolder, timeout_s: float | None) -> int | None:
         words = [word.replace(RESULTS, str(folder.results)) for word in self._command]
@@ -111,11 +111,11 @@ class Suite:
         except subprocess.TimeoutExpired:
             return None
         finally:
-            _end(process)
+            _kill_process_group(process)
             self._processes.discard(process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _kill_process_group(process: subprocess.Popen[bytes]) -> None:
     """End a process, and what it has started."""
     if _IS_POSIX:
         with suppress(ProcessLookupError):

@@ -145,26 +145,22 @@ class _CapturedClient:
 
     def add_segment(self, segment: Segment) -> None:
         self.connection.add_segment(segment)
-        self._record_close_if_over()
+        self._record_close()
 
     def advance_time(self, now_us: int) -> None:
         """Process the time of a packet of another connection."""
         self.connection.advance_time(now_us)
-        self._record_close_if_over()
+        self._record_close()
 
-    def _record_close_if_over(self) -> None:
-        if (
-            self._is_kafka
-            and not self._is_closed
-            and self.connection.is_closed_without_missing_bytes
-        ):
+    def _record_close(self) -> None:
+        if self._is_kafka and not self._is_closed and self.connection.is_complete:
             self._is_closed = True
             self._order.add(self.connection.last_packet_us, 0, self._observed.record_close)
 
     def finish(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
         self.connection.skip_gaps_at_capture_end()
-        self._record_close_if_over()
+        self._record_close()
         problems = self.connection.problems_so_far()
         if not self._is_kafka:
             self._report.count_skipped("connections of other protocols")
@@ -238,7 +234,7 @@ class _CaptureImport:
             client = None
         if client is None:
             self._segments_of_undecided_connections.setdefault(key, []).append(segment)
-            self._open_connection(key, segment)
+            self._identify_client(key, segment)
         else:
             self._add_segment(client, segment)
 
@@ -246,20 +242,20 @@ class _CaptureImport:
         """Record what no packet from now on can precede or complete."""
         for client in [*self._waiting_clients]:
             client.advance_time(now_us)
-            self._note_whether_waiting(client)
+            self._update_waiting(client)
         self._order.record_before(now_us - PATIENCE_US)
 
     def _add_segment(self, client: _CapturedClient, segment: Segment) -> None:
         client.add_segment(segment)
-        self._note_whether_waiting(client)
+        self._update_waiting(client)
 
-    def _note_whether_waiting(self, client: _CapturedClient) -> None:
+    def _update_waiting(self, client: _CapturedClient) -> None:
         if client.connection.is_waiting:
             self._waiting_clients.add(client)
         else:
             self._waiting_clients.discard(client)
 
-    def _open_connection(self, key: frozenset[Address], segment: Segment) -> None:
+    def _identify_client(self, key: frozenset[Address], segment: Segment) -> None:
         """Decide which of the two is the client, if this segment shows it."""
         ends = self._client_and_server_or_none(segment)
         waiting_segments = self._segments_of_undecided_connections[key]

@@ -73,7 +73,7 @@ class CapturedConnection:
         self._missing_bytes_since_us: int | None = None
 
     @property
-    def is_closed_without_missing_bytes(self) -> bool:
+    def is_complete(self) -> bool:
         """Return whether both ends have finished, or one has reset, and no bytes are missing."""
         if (
             self._held_segments
@@ -97,12 +97,12 @@ class CapturedConnection:
         """Process a segment of either direction."""
         self.last_packet_us = max(self.last_packet_us, segment.time_us)
         self._now_us = max(self._now_us, segment.time_us)
-        sender_stream, receiver_stream = self._streams(segment)
+        sender_stream, receiver_stream = self._stream_pair(segment)
         self._is_reset |= segment.is_reset
         if segment.is_syn:
             self._has_syn |= sender_stream is self._client_stream
-            sender_stream.set_start_by_first_syn(segment.sequence)
-        sender_stream.note_lowest_before_start(segment.sequence)
+            sender_stream.on_syn(segment.sequence)
+        sender_stream.note_lowest_sequence(segment.sequence)
         if segment.is_fin:
             sender_stream.on_fin(
                 (segment.first_data_sequence + len(segment.data)) % SEQUENCE_MODULUS
@@ -111,7 +111,7 @@ class CapturedConnection:
             receiver_stream.acknowledge(segment.acknowledged)
         if segment.data:
             self._held_segments.append(segment)
-        self._deliver_segments_with_known_past()
+        self._deliver_ready_segments()
         self._skip_expired_gaps()
 
     @property
@@ -146,7 +146,7 @@ class CapturedConnection:
             self._is_tls,
         )
 
-    def _streams(self, segment: Segment) -> tuple[ReassembledStream, ReassembledStream]:
+    def _stream_pair(self, segment: Segment) -> tuple[ReassembledStream, ReassembledStream]:
         """Return the sender's and the receiver's stream."""
         is_up = segment.source == self.client
         return (
@@ -155,14 +155,14 @@ class CapturedConnection:
             else (self._server_stream, self._client_stream)
         )
 
-    def _deliver_segments_with_known_past(self) -> None:
+    def _deliver_ready_segments(self) -> None:
         """Deliver the bytes that do not depend on missing ones."""
         count_before = -1
         while count_before != len(self._held_segments):
             count_before = len(self._held_segments)
             for _ in range(count_before):
                 segment = self._held_segments.popleft()
-                receiver_stream = self._streams(segment)[1]
+                receiver_stream = self._stream_pair(segment)[1]
                 if segment.acknowledged is not None and receiver_stream.is_missing_bytes_before(
                     segment.acknowledged
                 ):
@@ -195,7 +195,7 @@ class CapturedConnection:
     def _skip_gaps(self, *streams: ReassembledStream) -> None:
         """Skip the holes of these streams one by one, and deliver what follows each."""
         while True:
-            self._deliver_segments_with_known_past()
+            self._deliver_ready_segments()
             if any(self._skip_next_hole(stream) for stream in streams):
                 continue
             if not self._held_segments:
@@ -208,11 +208,13 @@ class CapturedConnection:
         return stream.skip_next_hole(
             (segment.first_data_sequence, len(segment.data))
             for segment in self._held_segments
-            if self._streams(segment)[0] is stream
+            if self._stream_pair(segment)[0] is stream
         )
 
     def _add_data_to_sender_stream(self, segment: Segment) -> None:
-        self._streams(segment)[0].add(segment.first_data_sequence, segment.data, segment.time_us)
+        self._stream_pair(segment)[0].add(
+            segment.first_data_sequence, segment.data, segment.time_us
+        )
 
     def _read_request_frames(self, data: bytes, time_us: int) -> None:
         self._frame_time_us = max(self._frame_time_us, time_us)

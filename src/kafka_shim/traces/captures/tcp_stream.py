@@ -48,13 +48,13 @@ class ReassembledStream:
 
     def is_missing_bytes_before(self, sequence: int) -> bool:
         """Return whether bytes before this sequence number were not delivered yet."""
-        return not self._has_start or self._position_capped_at_end(sequence) > self._next
+        return not self._has_start or self._capped_position(sequence) > self._next
 
     def can_be_own_syn(self, sequence: int) -> bool:
         """Return whether a SYN with this number can be the one of this connection."""
         return not self._has_start or (sequence + 1) % SEQUENCE_MODULUS == self._base
 
-    def set_start_by_first_syn(self, sequence: int) -> None:
+    def on_syn(self, sequence: int) -> None:
         """Process a SYN; it may be repeated."""
         if self._has_start:
             return
@@ -70,15 +70,15 @@ class ReassembledStream:
         heapq.heapify(self._undelivered_segments)
         self._deliver_contiguous_bytes()
 
-    def note_lowest_before_start(self, sequence: int) -> None:
+    def note_lowest_sequence(self, sequence: int) -> None:
         """Note a sequence number of the sender; while no SYN is known, the lowest is its start."""
         if not self._has_start:
-            at = self._position_setting_base(sequence)
+            at = self._init_position(sequence)
             self._lowest = at if self._lowest is None else min(at, self._lowest)
 
     def add(self, sequence: int, data: bytes, time_us: int) -> None:
         """Process a segment of the sender."""
-        at = self._position_setting_base(sequence)
+        at = self._init_position(sequence)
         if self._has_start and at + len(data) <= self._next:
             self.retransmitted += 1
             return
@@ -93,12 +93,12 @@ class ReassembledStream:
 
     def on_fin(self, sequence: int) -> None:
         """Process the sender's FIN."""
-        self._end = self._position_setting_base(sequence)
+        self._end = self._init_position(sequence)
         self._acked = min(self._acked, self._end)
 
     def acknowledge(self, sequence: int) -> None:
         """Process the receiver's acknowledgement of everything before this number."""
-        self._acked = max(self._acked, self._position_capped_at_end(sequence))
+        self._acked = max(self._acked, self._capped_position(sequence))
 
     def skip_all_holes(self) -> None:
         """Stop waiting for missing bytes: deliver the rest and report the holes."""
@@ -118,7 +118,7 @@ class ReassembledStream:
             self._deliver_contiguous_bytes()
             return True
         held_positions = [
-            (self._position_setting_base(sequence), length) for sequence, length in held_segments
+            (self._init_position(sequence), length) for sequence, length in held_segments
         ]
         starts = [at for at, length in held_positions if at + length > self._next]
         starts += [at for at, _, _ in self._undelivered_segments[:1]]
@@ -132,12 +132,12 @@ class ReassembledStream:
         self._deliver_contiguous_bytes()
         return True
 
-    def _position_capped_at_end(self, sequence: int) -> int:
+    def _capped_position(self, sequence: int) -> int:
         """Return a position, at most the end; a FIN is acknowledged like a byte after it."""
-        at = self._position_setting_base(sequence)
+        at = self._init_position(sequence)
         return at if self._end is None else min(at, self._end)
 
-    def _position_setting_base(self, sequence: int) -> int:
+    def _init_position(self, sequence: int) -> int:
         if self._base is None:
             self._base = sequence
         return self._position(sequence)

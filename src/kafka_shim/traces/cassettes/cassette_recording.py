@@ -46,7 +46,7 @@ class Upstream(msgspec.Struct, frozen=True):
         return self.by_listener.get(listener, self.default)
 
 
-class TraceInProgress:
+class CassetteBuilder:
     """A folder next to a cassette in which it is recorded; `finish` makes the cassette of it."""
 
     def __init__(self, cassette: Path, masks: RecordMasks) -> None:
@@ -92,7 +92,7 @@ class CassetteRecording:
     def __init__(
         self, cassette: Path, config: Config, upstream: Upstream, masks: RecordMasks
     ) -> None:
-        self._trace = TraceInProgress(cassette, masks)
+        self._trace = CassetteBuilder(cassette, masks)
         self.is_written = False
         self._proxies: dict[str, Proxy] = {}
         self._addresses: dict[str, str] = {}

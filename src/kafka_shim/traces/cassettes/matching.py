@@ -80,16 +80,16 @@ class Sent:
         )
 
 
-def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
+def require_due_interaction(state: PlaybackState, sent: Sent) -> Interaction:
     """Return the recorded counterpart of a change or record: the first that was not sent before,
     one with the same version, client id and broker if there is any.
 
     Raise MismatchError if there is none, or if another one is due.
     """
     version, client, node_id = sent.header.api_version, sent.sender.client, sent.sender.node_id
-    for column, content in _measures(state, sent):
+    for column, content in _iter_content_keys(state, sent):
         due = min(
-            _with_content(state, sent, column, content, is_played=False),
+            _select_by_content(state, sent, column, content, is_played=False),
             key=lambda row: (row.version != version, row.client != client, row.node_id != node_id),
             default=None,
         )
@@ -99,10 +99,10 @@ def due_counterpart(state: PlaybackState, sent: Sent) -> Interaction:
             if state.options.match is not MatchMode.CONTENT:
                 _check_order(state, sent, due)
             return due
-    return _repeated_by_member(state, sent, counterparts(state, sent))
+    return _require_repetition(state, sent, counterparts(state, sent))
 
 
-def _repeated_by_member(state: PlaybackState, sent: Sent, played: list[Interaction]) -> Interaction:
+def _require_repetition(state: PlaybackState, sent: Sent, played: list[Interaction]) -> Interaction:
     """Return the last one, which a member of a group may send more often than recorded: how often
     a group rebalances depends on time. Raise MismatchError for other changes.
     """
@@ -117,7 +117,7 @@ def _repeated_by_member(state: PlaybackState, sent: Sent, played: list[Interacti
     raise MismatchError("count", reason)
 
 
-def next_current_counterpart(state: PlaybackState, sent: Sent) -> Interaction | None:
+def find_current_interaction(state: PlaybackState, sent: Sent) -> Interaction | None:
     """Return the first counterpart of a read that was not sent before, or else the last one, if it
     was recorded in the current state: no other one has to be considered then.
     """
@@ -128,7 +128,7 @@ def next_current_counterpart(state: PlaybackState, sent: Sent) -> Interaction | 
             f"{same} and response_position is not null and {order}", *values
         )
         if row is not None:
-            return row if state.is_current(row.state) else None
+            return row if state.has_received(row.state) else None
     return None
 
 
@@ -136,11 +136,11 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
     """Return the recorded counterparts of a request in recorded order, those of the same version
     if there are any. Raise MismatchError if there are none.
     """
-    for column, content in _measures(state, sent):
+    for column, content in _iter_content_keys(state, sent):
         matches = sorted(
             row
             for is_played in (True, False)
-            for row in _with_content(state, sent, column, content, is_played=is_played)
+            for row in _select_by_content(state, sent, column, content, is_played=is_played)
         )
         group = [each for each in matches if each.version == sent.header.api_version] or matches
         if group:
@@ -149,7 +149,7 @@ def counterparts(state: PlaybackState, sent: Sent) -> list[Interaction]:
     raise _content_mismatch(state, sent)
 
 
-def _with_content(
+def _select_by_content(
     state: PlaybackState, sent: Sent, column: str, content: bytes, *, is_played: bool
 ) -> Iterator[Interaction]:
     """Yield the last played counterparts with a content, or the first others."""
@@ -158,7 +158,7 @@ def _with_content(
     return state.index.table.select(f"{same} order by id {end}", content, is_played, sent.principal)
 
 
-def _measures(state: PlaybackState, sent: Sent) -> Iterator[tuple[str, bytes]]:
+def _iter_content_keys(state: PlaybackState, sent: Sent) -> Iterator[tuple[str, bytes]]:
     """Yield the contents by which counterparts are found, with the column of each."""
     yield "exact", sent.content.exact
     if not _must_match_exactly(state, sent):

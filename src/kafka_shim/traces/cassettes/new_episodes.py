@@ -21,7 +21,7 @@ from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
-from kafka_shim.traces.cassettes.cassette_recording import TraceInProgress, Upstream
+from kafka_shim.traces.cassettes.cassette_recording import CassetteBuilder, Upstream
 from kafka_shim.traces.cassettes.playback_report import MismatchError
 from kafka_shim.traces.cassettes.playback_state import PlaybackState
 from kafka_shim.traces.cassettes.played_records import PlayedProduce
@@ -42,7 +42,7 @@ class NewEpisodes:
     def __init__(self, cassette: Path, upstream: Upstream, state: PlaybackState) -> None:
         self._cassette = cassette
         self._upstream = upstream
-        self._trace = TraceInProgress(cassette, state.options.masks)
+        self._trace = CassetteBuilder(cassette, state.options.masks)
         self.state = state
         self._changed_parts: set[str] = set()
         self.observer = self._trace.observer("new")
@@ -119,7 +119,7 @@ class ForwardingConnection(PlayedConnection):
         if self._episodes.depends_on_new_state(header, message):
             return await self._forward(header, message)
         try:
-            return await self.message_when_due(self.respond(header, message))
+            return await self.await_message(self.respond(header, message))
         except MismatchError as error:
             if error.kind not in _FORWARDED_KINDS:
                 raise
@@ -183,4 +183,4 @@ class ForwardingConnection(PlayedConnection):
         response_frame = await read_frame(reader)
         self._observed.observe_response(response_frame)
         response, _ = read_response_with_version(key, version, response_frame)
-        return self._for_client(header, response)
+        return self._adapt_response(header, response)

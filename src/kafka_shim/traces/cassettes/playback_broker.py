@@ -88,12 +88,12 @@ class _PlaybackDispatcher(Dispatcher):
         self._state.report.requests += self._cache.hits
         self._state.report.repeated += self._cache.hits
 
-    def _unreadable(
+    def _unreadable_error(
         self, what: str, error: ProtocolError, frame: bytes, session: Session
     ) -> CloseConnection:
         if not self._state.index.has_unreadable(frame):
             self._report(session, None, MismatchError("bytes", str(error)), is_closed=True)
-        return super()._unreadable(what, error, frame, session)
+        return super()._unreadable_error(what, error, frame, session)
 
     def on_disconnect(self, session: Session, reason: str) -> None:
         """Note the end of a connection."""
@@ -101,7 +101,9 @@ class _PlaybackDispatcher(Dispatcher):
         if session in self._connections:
             self._connections.pop(session).close()
 
-    def _check_phase(self, frame: bytes, header: RequestHeader, session: Session) -> None:
+    def _check_authentication_phase(
+        self, frame: bytes, header: RequestHeader, session: Session
+    ) -> None:
         """Accept every request, in any phase."""
 
     def _resolve_api(self, key: int, version: int) -> ServedApi | None:
@@ -119,16 +121,16 @@ class _PlaybackDispatcher(Dispatcher):
 
     def _call_handler(self, exchange: Exchange) -> Any:
         api, context = exchange.api, exchange.context
-        connection = self._connection(context.session)
+        connection = self._get_or_connect(context.session)
         try:
             response = connection.response_or_coroutine(context.header, exchange.request)
         except MismatchError as error:
             return self._mismatch_response(api, context, error)
         if not isinstance(response, Coroutine):
             return response
-        return _LaterResponse(self._played_response(response, api, context))
+        return _LaterResponse(self._await_played_response(response, api, context))
 
-    async def _played_response(
+    async def _await_played_response(
         self, response: Coroutine[None, None, Any], api: ServedApi, context: RequestContext
     ) -> Any:
         try:
@@ -148,7 +150,7 @@ class _PlaybackDispatcher(Dispatcher):
             frame = write_response_frame(context.header, response)
         return len(frame).to_bytes(4, "big") + frame
 
-    def _connection(self, session: Session) -> PlayedConnection:
+    def _get_or_connect(self, session: Session) -> PlayedConnection:
         """Return what is known of a client's connection."""
         if session not in self._connections:
             self._connections[session] = self._connect(session, self.cluster)
@@ -175,7 +177,7 @@ class _PlaybackDispatcher(Dispatcher):
         is_closed: bool,
     ) -> str:
         """Report a mismatch, and log it if it is new; return its text."""
-        mismatch, report = self._connection(session).describe(header, error), self._state.report
+        mismatch, report = self._get_or_connect(session).describe(header, error), self._state.report
         report.add_mismatch(mismatch)
         if report.mismatches[mismatch] == 1:
             outcome = "the connection is closed" if is_closed else "it gets an error"

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.text.html_page import html_page_with_table, page_start
+from kafka_shim.text.html_page import html_page_with_table, page_start_pattern
 from kafka_shim.text.output_paths import check_output_file
 from kafka_shim.traces.cassettes.interactions import Interaction
 from kafka_shim.traces.cassettes.request_content import FieldDifference
@@ -161,20 +161,20 @@ class PlaybackReport(msgspec.Struct):
 def check_report_file(file: Path) -> None:
     """Raise ForeignContentError if this file exists and is no earlier report."""
     is_page = file.suffix == ".html"
-    check_output_file(file, page_start(_TITLE) if is_page else r'\{\n  "requires_all": ')
+    check_output_file(file, page_start_pattern(_TITLE) if is_page else r'\{\n  "requires_all": ')
 
 
 def write_playback_report(report: PlaybackReport, trace: Path, file: Path) -> None:
     """Write the report; as a page if the name of the file ends in `.html`, else as JSON."""
     text = json.dumps(report.json_fields(), indent=2) + "\n"
     if file.suffix == ".html":
-        rows = [_row(each, count) for each, count in report.mismatches.items()]
+        rows = [_mismatch_cells(each, count) for each, count in report.mismatches.items()]
         title = f"{_TITLE} {trace.name}"
         text = html_page_with_table(title, _HEADINGS, rows, report.summary, report.lists)
     file.write_text(text, encoding="utf-8")
 
 
-def _row(mismatch: Mismatch, count: int) -> str:
+def _mismatch_cells(mismatch: Mismatch, count: int) -> str:
     client = f"{mismatch.request} of {mismatch.principal}, client id {mismatch.client_id}"
     values = mismatch.field, mismatch.recorded, mismatch.sent
     cells = *map(escape, (mismatch.kind, client, mismatch.reason)), *map(_code, values)

@@ -75,7 +75,7 @@ class PlaybackState:
         """Return whether all changes that preceded a response were received."""
         return all(self.changes[part] >= count for part, count in state.items())
 
-    def is_current(self, state: StateCounts) -> bool:
+    def has_received(self, state: StateCounts) -> bool:
         """Return whether exactly the changes that preceded a response were received."""
         return all(self.changes[part] == count for part, count in state.items())
 

@@ -28,7 +28,7 @@ from kafka_shim.protocol.messages.produce import (
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.traces.cassettes.interactions import Interaction
-from kafka_shim.traces.cassettes.matching import Principal, Sender, Sent, due_counterpart
+from kafka_shim.traces.cassettes.matching import Principal, Sender, Sent, require_due_interaction
 from kafka_shim.traces.cassettes.playback_report import MismatchError
 from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.traces.cassettes.request_content import (
@@ -38,7 +38,7 @@ from kafka_shim.traces.cassettes.request_content import (
     records_in_complete_batches,
     settings_fields,
 )
-from kafka_shim.traces.cassettes.touched_state import TRANSACTIONS, records_of_topic
+from kafka_shim.traces.cassettes.touched_state import TRANSACTIONS, topic_records_key
 from kafka_shim.traces.identities.message_fields import topic_name, topic_partitions
 
 _LASTING_ERRORS = frozenset(
@@ -84,25 +84,27 @@ class PlayedProduce:
         """Return the response. Raise MismatchError for records that the request must not have."""
         self.settings = settings_fields(request)
         try:
-            response = ProduceResponse([self._topic(topic) for topic in request.topic_data])
+            response = ProduceResponse(
+                [self._topic_response(topic) for topic in request.topic_data]
+            )
         except MismatchError:
             for match in self.matches:
                 self.state.index.table.set_played(match, is_played=False)
             raise
-        self.state.count_changes(records_of_topic(str(match.topic)) for match in self.matches)
+        self.state.count_changes(topic_records_key(str(match.topic)) for match in self.matches)
         return response
 
-    def _topic(self, topic: Any) -> TopicProduceResponse:
+    def _topic_response(self, topic: Any) -> TopicProduceResponse:
         name = topic_name(topic, self.state.index.topic_names)
-        rows = [self._row(name, row) for row in topic.partition_data]
+        rows = [self._partition_response(name, row) for row in topic.partition_data]
         return TopicProduceResponse(topic.name, topic.topic_id, partition_responses=rows)
 
-    def _row(self, topic: str, row: Any) -> PartitionProduceResponse:
+    def _partition_response(self, topic: str, row: Any) -> PartitionProduceResponse:
         """Return the recorded response to the record with the first offset."""
         count = len(self.matches)
-        new = self._match_records_returning_new(topic, row)
+        new = self._match_records(topic, row)
         if self.allows_new_records:
-            row.records = _batch_of_records(row.records, new)
+            row.records = _encode_records(row.records, new)
         first = min(self.matches[count:], key=lambda match: match.offset, default=None)
         recorded = None if first is None else self.state.index.response_partition(first)
         if first is None or recorded is None:
@@ -110,7 +112,7 @@ class PlayedProduce:
         assert isinstance(recorded, PartitionProduceResponse)
         return msgspec.structs.replace(recorded, index=row.index, base_offset=first.offset)
 
-    def _match_records_returning_new(self, topic: str, row: Any) -> list[int]:
+    def _match_records(self, topic: str, row: Any) -> list[int]:
         """Add the counterparts of records; return the numbers of those without any."""
         try:
             blob = self.state.options.masks.masked_batches(topic, row.records)
@@ -122,7 +124,7 @@ class PlayedProduce:
             name = f"record {number} of {topic}-{row.index}"
             sent = Sent(name, self.header, self.sender, record.fields, record=record)
             try:
-                match = due_counterpart(self.state, sent)
+                match = require_due_interaction(self.state, sent)
                 self._require_recorded_settings(sent, match)
             except MismatchError as error:
                 if not self.allows_new_records or error.kind == "order":
@@ -142,7 +144,7 @@ class PlayedProduce:
             raise MismatchError("content", reason, match, each)
 
 
-def _batch_of_records(blob: bytes, numbers: list[int]) -> bytes:
+def _encode_records(blob: bytes, numbers: list[int]) -> bytes:
     """Return these records as a batch, whose offsets have no gaps; empty without any."""
     if not numbers:
         return b""
@@ -172,7 +174,7 @@ def fetch_response(
         name = topic_name(topic, state.index.topic_names)
         for row in topic.partitions:
             fetched = _FetchedOffset(state, name, row.partition, row.fetch_offset, principal)
-            data = fetched.current_row()
+            data = fetched.take_current_data()
             has_content |= bool(data.records or data.error_code)
             topic_row.partitions.append(data)
     return response if has_content else None
@@ -225,11 +227,11 @@ class _FetchedOffset(NamedTuple):
     offset: int
     principal: Principal
 
-    def current_row(self) -> PartitionData:
+    def take_current_data(self) -> PartitionData:
         """Return what the recording has now. Raise MismatchError if the topic was not fetched."""
-        error = self._error_applying_now()
+        error = self._current_error()
         reaching = f"offset>=? and error=0 order by offset, id limit {_FETCHES_MAX}"
-        for row in self._fetched(reaching, self.offset):
+        for row in self._select_fetched(reaching, self.offset):
             if self._is_superseded(row, error):
                 continue
             data = self._available_records(row)
@@ -237,20 +239,20 @@ class _FetchedOffset(NamedTuple):
                 return data
         if error is not None:
             self.state.index.table.set_played(error)
-            return self._recorded_row(error)
-        return self._empty_row()
+            return self._recorded_data(error)
+        return self._empty_data()
 
-    def _fetched(self, condition: str, *values: object) -> Iterator[Interaction]:
+    def _select_fetched(self, condition: str, *values: object) -> Iterator[Interaction]:
         """Yield what the principal fetched from the partition."""
         partition = f"topic=? and partition=? and {_BY_PRINCIPAL}"
         return self.state.index.table.select(
             f"{partition} and {condition}", self.topic, self.partition, self.principal, *values
         )
 
-    def _error_applying_now(self) -> Interaction | None:
+    def _current_error(self) -> Interaction | None:
         """Return the recorded error that applies now: a lasting one, or one not sent so far."""
         latest: Interaction | None = None
-        for row in self._fetched("error!=0 order by id"):
+        for row in self._select_fetched("error!=0 order by id"):
             is_other_offset = (
                 row.error == ErrorCode.OFFSET_OUT_OF_RANGE and row.number != self.offset
             )
@@ -258,7 +260,7 @@ class _FetchedOffset(NamedTuple):
                 continue
             if not row.is_played:
                 return row
-            if self.state.is_current(row.state):
+            if self.state.has_received(row.state):
                 latest = row
         return latest if latest is not None and latest.error in _LASTING_ERRORS else None
 
@@ -280,7 +282,7 @@ class _FetchedOffset(NamedTuple):
         ended = row.state.get(TRANSACTIONS)
         if ended and not self.state.has_received_preceding_changes(row.state):
             return None
-        recorded = self._recorded_row(row)
+        recorded = self._recorded_data(row)
         available = []
         for batch in complete_batches(recorded.records):
             if batch.last_offset < self.offset:
@@ -306,18 +308,18 @@ class _FetchedOffset(NamedTuple):
             last_stable_offset=min(recorded.last_stable_offset, high_watermark),
         )
 
-    def _empty_row(self) -> PartitionData:
+    def _empty_data(self) -> PartitionData:
         """Return a row without records, at the end of what is there so far. Raise MismatchError if
         others were fetched from the topic, or records sent.
         """
-        last = next(self._fetched("error=0 order by id desc limit 1"), None)
+        last = next(self._select_fetched("error=0 order by id desc limit 1"), None)
         index = self.state.index
         is_empty = self.topic in index.topics and not index.table.first("topic=?", self.topic)
         was_fetched = index.table.first(f"topic=? and {_BY_PRINCIPAL}", self.topic, self.principal)
         if not (is_empty or was_fetched):
             reason = f"{self.topic}-{self.partition}: {self.principal} never fetched this topic"
             raise MismatchError("content", reason)
-        template = PartitionData(log_start_offset=0) if last is None else self._recorded_row(last)
+        template = PartitionData(log_start_offset=0) if last is None else self._recorded_data(last)
         return msgspec.structs.replace(
             template,
             partition_index=self.partition,
@@ -327,7 +329,7 @@ class _FetchedOffset(NamedTuple):
             aborted_transactions=[],
         )
 
-    def _recorded_row(self, row: Interaction) -> PartitionData:
+    def _recorded_data(self, row: Interaction) -> PartitionData:
         data = self.state.index.response_partition(row)
         assert isinstance(data, PartitionData)
         return data

@@ -24,15 +24,15 @@ from kafka_shim.traces.cassettes.matching import (
     Sender,
     Sent,
     counterparts,
-    due_counterpart,
-    next_current_counterpart,
+    find_current_interaction,
+    require_due_interaction,
 )
 from kafka_shim.traces.cassettes.playback_report import Mismatch, MismatchError
 from kafka_shim.traces.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.traces.cassettes.played_authentication import PlayedAuthentication
 from kafka_shim.traces.cassettes.played_records import PlayedProduce, fetch_response
 from kafka_shim.traces.cassettes.request_content import field_differences, request_fields
-from kafka_shim.traces.cassettes.touched_state import groups_only, touched_state
+from kafka_shim.traces.cassettes.touched_state import group_counts, touched_state
 from kafka_shim.traces.cassettes.trace_index import client_without_suffix
 from kafka_shim.traces.identities.id_mapping import IdMapping
 from kafka_shim.traces.proxy.client_listeners import Address
@@ -57,7 +57,7 @@ class PlayedResponse(NamedTuple):
     delay_s: float = 0.0
 
 
-class AwaitedResponse:
+class PendingResponse:
     """A response that waits for other requests; `due_response` returns None until then."""
 
     def __init__(self, attempt: Callable[[bool], PlayedResponse | None], patience_s: float) -> None:
@@ -94,9 +94,9 @@ class PlayedConnection:
         response = awaited.due_response()
         if response is not None and not response.delay_s:
             return response.message
-        return self.message_when_due(awaited)
+        return self.await_message(awaited)
 
-    async def message_when_due(self, awaited: AwaitedResponse) -> Any:
+    async def await_message(self, awaited: PendingResponse) -> Any:
         """Wait for a response."""
         while (response := awaited.due_response()) is None:
             with contextlib.suppress(TimeoutError):
@@ -108,7 +108,7 @@ class PlayedConnection:
     def close(self) -> None:
         """Note that the client has closed the connection."""
 
-    def respond(self, header: RequestHeader, message: Any) -> AwaitedResponse:
+    def respond(self, header: RequestHeader, message: Any) -> PendingResponse:
         """Return the response to a request, which may have to wait. Raise MismatchError if the
         recording has none.
         """
@@ -117,14 +117,14 @@ class PlayedConnection:
         match header.api_key:
             case ApiKey.FETCH:
                 fetch = partial(self._due_fetch_response, header, message)
-                return AwaitedResponse(fetch, message.max_wait_ms / 1000)
+                return PendingResponse(fetch, message.max_wait_ms / 1000)
             case ApiKey.PRODUCE:
                 response = self._produce_response(header, message)
             case ApiKey.SASL_AUTHENTICATE:
                 response = PlayedResponse(self.authentication.response(message.auth_bytes))
             case _:
                 return self._matched_response(header, message)
-        return AwaitedResponse(lambda _: response, 0)
+        return PendingResponse(lambda _: response, 0)
 
     def describe(self, header: RequestHeader | None, error: MismatchError) -> Mismatch:
         """Return a mismatch of a request for the report; None is one that cannot be read."""
@@ -145,16 +145,16 @@ class PlayedConnection:
         if message.acks == 0:
             return PlayedResponse(NoResponse.SILENT)
         delay_s = self._delay_s(played.latency_us)
-        return PlayedResponse(self._for_client(header, response), delay_s)
+        return PlayedResponse(self._adapt_response(header, response), delay_s)
 
     def _due_fetch_response(
         self, header: RequestHeader, message: Any, is_last: bool
     ) -> PlayedResponse | None:
         principal = self.authentication.principal
         response = fetch_response(self._state, message, principal, is_last=is_last)
-        return None if response is None else PlayedResponse(self._for_client(header, response))
+        return None if response is None else PlayedResponse(self._adapt_response(header, response))
 
-    def _matched_response(self, header: RequestHeader, message: Any) -> AwaitedResponse:
+    def _matched_response(self, header: RequestHeader, message: Any) -> PendingResponse:
         if len(self._to_recording):
             message = deepcopy(message)
             self._to_recording.put_target_ids(self, message)
@@ -162,54 +162,56 @@ class PlayedConnection:
         fields = request_fields(message, header.api_version, self._index.topic_names)
         sent = Sent(_request_name(header), header, self.sender(header), fields, message)
         if key not in COUNTED_CHANGES and not touched_state(key, message, fields).changes:
-            return AwaitedResponse(partial(self._due_read, sent), PATIENCE_S)
-        interaction = due_counterpart(self._state, sent)
-        self._note_played(sent, interaction)
-        change = partial(self._due_change, sent, interaction)
-        return AwaitedResponse(change, REBALANCE_PATIENCE_S)
+            return PendingResponse(partial(self._due_read_response, sent), PATIENCE_S)
+        interaction = require_due_interaction(self._state, sent)
+        self._mark_played(sent, interaction)
+        change = partial(self._due_change_response, sent, interaction)
+        return PendingResponse(change, REBALANCE_PATIENCE_S)
 
-    def _due_change(
+    def _due_change_response(
         self, sent: Sent, interaction: Interaction, is_last: bool
     ) -> PlayedResponse | None:
         """Return the response to a change; one to a member waits for the changes before it."""
         # a broker does not wait for other members before it rejects one
         is_rejected = bool(getattr(self._index.response(interaction), "error_code", 0))
         waits = sent.header.api_key in REBALANCES and not is_rejected
-        if waits and not self._state.has_received_preceding_changes(groups_only(interaction.state)):
+        if waits and not self._state.has_received_preceding_changes(
+            group_counts(interaction.state)
+        ):
             if not is_last:
                 return None
             if self._state.options.match is MatchMode.STRICT:
                 missing = self._state.missing_changes(interaction.state)
                 raise MismatchError("waiting", f"waited in vain: {missing}")
-            self._note_early(sent, interaction)
+            self._count_early_response(sent, interaction)
         return self._recorded_response(sent, interaction)
 
-    def _due_read(self, sent: Sent, is_last: bool) -> PlayedResponse | None:
+    def _due_read_response(self, sent: Sent, is_last: bool) -> PlayedResponse | None:
         """Respond to a read from the recorded state that is the nearest to what was played."""
-        state, first = self._state, next_current_counterpart(self._state, sent)
+        state, first = self._state, find_current_interaction(self._state, sent)
         try:
             group = counterparts(state, sent) if first is None else [first]
         except MismatchError:
             if sent.header.api_key != ApiKey.HEARTBEAT:
                 raise
             return PlayedResponse(HeartbeatResponse())  # the recorded members were faster
-        current = [each for each in group if state.is_current(each.state)]
+        current = [each for each in group if state.has_received(each.state)]
         unplayed = [each for each in current if not each.is_played]
         earlier = [each for each in group if state.has_received_preceding_changes(each.state)]
         chosen = unplayed[:1] or current[-1:] or earlier[-1:] or (group[:1] if is_last else [])
         if not chosen:
             return None
         if not earlier:
-            self._note_early(sent, chosen[0])
+            self._count_early_response(sent, chosen[0])
         state.report.repeated += chosen[0].is_played
-        self._note_played(sent, chosen[0])
+        self._mark_played(sent, chosen[0])
         return self._recorded_response(sent, chosen[0])
 
-    def _note_early(self, sent: Sent, interaction: Interaction) -> None:
+    def _count_early_response(self, sent: Sent, interaction: Interaction) -> None:
         missing = self._state.missing_changes(interaction.state)
         self._state.report.early[f"{sent.name}: {missing}"] += 1
 
-    def _note_played(self, sent: Sent, interaction: Interaction) -> None:
+    def _mark_played(self, sent: Sent, interaction: Interaction) -> None:
         """Note that a request was sent, with what it changes and how it differs."""
         report, recorded = self._state.report, self._index.request(interaction)
         key, version = sent.header.api_key, sent.header.api_version
@@ -246,13 +248,13 @@ class PlayedConnection:
         delay_s = self._delay_s(interaction.latency_us)
         if header.api_key == ApiKey.JOIN_GROUP and self._state.options.speed is None:
             delay_s = min(interaction.latency_us / 1_000_000, REBALANCE_DELAY_MAX_S)
-        return PlayedResponse(self._for_client(header, response), delay_s)
+        return PlayedResponse(self._adapt_response(header, response), delay_s)
 
     def _delay_s(self, latency_us: int) -> float:
         speed = self._state.options.speed
         return 0 if speed is None else latency_us / 1_000_000 / speed
 
-    def _for_client(self, header: RequestHeader, response: Any) -> Any:
+    def _adapt_response(self, header: RequestHeader, response: Any) -> Any:
         """Return a response with the client's ids and the addresses of the playback."""
         has_addresses = response_contains_broker_addresses(header.api_key)
         if len(self._to_client) or has_addresses:

@@ -36,7 +36,7 @@ def touched_state(api_key: int, message: Any, fields: Sequence[ContentField]) ->
     topics = [*_named_topics(fields)]
     if api_key in ADMIN_CHANGES:
         is_of_topics = api_key in TOPIC_CHANGES
-        parts = map(settings_of_topic, topics) if is_of_topics else (ADMIN_EXCEPT_TOPICS,)
+        parts = map(topic_settings_key, topics) if is_of_topics else (ADMIN_EXCEPT_TOPICS,)
         changes = frozenset((ADMIN, *parts))
         return TouchedState(changes, changes)
     return TouchedState(
@@ -45,33 +45,33 @@ def touched_state(api_key: int, message: Any, fields: Sequence[ContentField]) ->
     )
 
 
-def settings_of_topic(topic: str) -> str:
+def topic_settings_key(topic: str) -> str:
     """Return the name of the state that CreateTopics changes."""
     return f"settings of topic {topic}"
 
 
-def groups_only(state: StateCounts) -> StateCounts:
+def group_counts(state: StateCounts) -> StateCounts:
     """Return the counts of groups, whose members wait for each other."""
     return {part: count for part, count in state.items() if part.startswith(_GROUP)}
 
 
-def records_of_topic(topic: str) -> str:
+def topic_records_key(topic: str) -> str:
     """Return the name of the state that the records of Produce requests change."""
     return f"topic {topic}"
 
 
 def _read_parts(api_key: int, message: Any, topics: Sequence[str]) -> Iterator[str]:
-    yield from (ADMIN_EXCEPT_TOPICS, *map(settings_of_topic, topics)) if topics else (ADMIN,)
+    yield from (ADMIN_EXCEPT_TOPICS, *map(topic_settings_key, topics)) if topics else (ADMIN,)
     yield from _groups(message)
     if getattr(message, "transactional_id", None):
         yield f"transactional id {message.transactional_id}"
     if api_key in (ApiKey.LIST_OFFSETS, ApiKey.FETCH, ApiKey.SHARE_FETCH):
-        yield from (TRANSACTIONS, *map(records_of_topic, topics))
+        yield from (TRANSACTIONS, *map(topic_records_key, topics))
 
 
 def _changed_parts(api_key: int, message: Any, topics: Sequence[str]) -> Iterator[str]:
     if api_key == ApiKey.PRODUCE:
-        yield from map(records_of_topic, topics)
+        yield from map(topic_records_key, topics)
     if api_key == ApiKey.END_TXN:
         yield TRANSACTIONS
     if (

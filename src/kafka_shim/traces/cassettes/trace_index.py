@@ -37,8 +37,8 @@ from kafka_shim.traces.cassettes.touched_state import (
     ADMIN_EXCEPT_TOPICS,
     TRANSACTIONS,
     StateCounts,
-    records_of_topic,
-    settings_of_topic,
+    topic_records_key,
+    topic_settings_key,
     touched_state,
 )
 from kafka_shim.traces.identities.message_fields import topic_partitions
@@ -146,7 +146,7 @@ class TraceIndex:
         reads, changes, records = frozenset[str](), StateCounts(), list[Interaction]()
         if key == ApiKey.PRODUCE:
             records = [*self._record_rows(row, message)]
-            changes = Counter(records_of_topic(str(each.topic)) for each in records)
+            changes = Counter(topic_records_key(str(each.topic)) for each in records)
         elif key == ApiKey.FETCH:
             self._note_fetch_offsets(event.connection_id, message)
             settings = content_of_fields(key, settings_fields(message)).exact
@@ -254,7 +254,7 @@ class TraceIndex:
             if not batches and self._last_empty.get(place) == ends:
                 continue
             self._last_empty[place] = () if batches else ends
-            read_parts = [ADMIN_EXCEPT_TOPICS, settings_of_topic(topic)]
+            read_parts = [ADMIN_EXCEPT_TOPICS, topic_settings_key(topic)]
             if any(each.is_transactional for each in batches):
                 read_parts.append(TRANSACTIONS)
             yield request._replace(

@@ -135,7 +135,7 @@ class IdMapping:
         self._topics[recorded_id] = target_id
         self._recorded_topics[target_id] = recorded_id
 
-    def exchange_members(self, recorded_id: str, target_id: str) -> bool:
+    def swap_members(self, recorded_id: str, target_id: str) -> bool:
         """Exchange the target's ids of two recorded members.
 
         Return False if the other member is unknown.
@@ -319,27 +319,27 @@ def _mapped_fields(spec: StructSpec) -> list[FieldSpec]:
     return cached_fields[1]
 
 
-class GroupLeaderExchanges:
+class GroupLeaderSwaps:
     """Exchanges two members in `ids` if another one leads the target's group."""
 
     def __init__(self, ids: IdMapping) -> None:
         self._ids = ids
         self._exchanged_generations: set[tuple[str, int]] = set()
 
-    def has_exchanged_members(self, group: str, generation: int) -> bool:
+    def has_swapped_members(self, group: str, generation: int) -> bool:
         """Return whether members exchanged their ids in this recorded generation.
 
         Earlier responses to JoinGroup then do not show the ids.
         """
         return (group, generation) in self._exchanged_generations
 
-    def exchange_leaders(self, join_request: Any, recorded: Any, actual: Any) -> bool:
+    def swap_leaders(self, join_request: Any, recorded: Any, actual: Any) -> bool:
         """Return whether two responses to a JoinGroup have other leaders; exchange the members."""
         if not (recorded.leader and actual.leader):
             return False
         if self._ids.members.get(recorded.leader, recorded.leader) == actual.leader:
             return False
-        if join_request.group_instance_id is None and self._ids.exchange_members(
+        if join_request.group_instance_id is None and self._ids.swap_members(
             recorded.leader, actual.leader
         ):
             self._exchanged_generations.add((join_request.group_id, recorded.generation_id))

@@ -48,7 +48,7 @@ class LogSource(msgspec.Struct):
     position: Callable[[], int]
 
 
-def files_in_paths_by_first_time(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
+def find_log_files(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
     """Return the files of the paths, of folders all; the log with the earliest time is first.
 
     Raise ConfigError if a path does not exist or a folder has no files.
@@ -77,7 +77,7 @@ def logs_in_file(
     A file that is no text is added to `skipped`. Raise ConfigError if it `is_named_by_user`,
     or if the file is damaged.
     """
-    with _damage_as_config_error(str(path)):
+    with _translate_damage(str(path)):
         if str(path) != STANDARD_INPUT:
             with path.open("rb") as file:
                 yield from _logs_in_stream(
@@ -140,7 +140,7 @@ def _intact_lines(name: str, text: io.TextIOWrapper) -> Generator[str, None, Non
     """Yield the lines. Raise ConfigError where the compressed log is damaged or cut off, or if a
     line is too long.
     """
-    with _damage_as_config_error(name):
+    with _translate_damage(name):
         read_line = partial(text.readline, LINE_CHARACTERS_MAX + 1)
         for number, line in enumerate(iter(read_line, ""), start=1):
             if len(line) > LINE_CHARACTERS_MAX:
@@ -152,7 +152,7 @@ def _intact_lines(name: str, text: io.TextIOWrapper) -> Generator[str, None, Non
 
 
 @contextmanager
-def _damage_as_config_error(name: str) -> Iterator[None]:
+def _translate_damage(name: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGED as error:

@@ -121,12 +121,12 @@ class AuthorizerLogImport(LogImport):
                 continue
             first.append((entry, decision, last_us))
             if len(first) == _DECISIONS_COMPARED:
-                line_ends = self._write_first(source, first)
+                line_ends = self._write_first_decisions(source, first)
         if line_ends is None:
-            self._write_first(source, first)
+            self._write_first_decisions(source, first)
         self.report.lines += entries.lines
 
-    def _write_first(
+    def _write_first_decisions(
         self, source: str, first: Sequence[tuple[LogEntry, LoggedDecision, int]]
     ) -> "_LineEnds":
         """Write the first decisions of a log, which show how its lines end."""
@@ -230,10 +230,10 @@ class RequestLogImport(LogImport):
             except (JsonMessageError, InvalidDecisionError) as error:
                 self.report.add_unread(source, entry.line, str(error))
                 continue
-            self._redact_and_write(request, last_us)
+            self._write_redacted(request, last_us)
         self.report.lines += entries.lines
 
-    def _redact_and_write(self, request: LoggedRequest, at_us: int) -> None:
+    def _write_redacted(self, request: LoggedRequest, at_us: int) -> None:
         self.report.count_unknown(request.unknown)
         number = self._writer.connection_number_for_key(request.connection)
         connection = Connection(

@@ -15,7 +15,7 @@ from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.state.authorization import AuthorizationPolicy
+from kafka_shim.shim.state.authorization import ClusterAuthorization
 from kafka_shim.shim.state.cluster import Cluster
 
 ALLOWED = Decision(allowed=True, reason=DecisionReason.DEFAULT_ALLOW)
@@ -50,9 +50,7 @@ class RequirementTrackingAuthorizer(StandardAuthorizer):
         """Begin the checks of a requirement."""
         self._bound = bound if bound.needs else None
 
-    def match_to_requirement_ending_at_last_alternative(
-        self, action: Action
-    ) -> "RequirementCheck | None":
+    def match_requirement(self, action: Action) -> "RequirementCheck | None":
         """Return the part of a check in its requirement, which the last alternative ends.
 
         None for a probe: authorized operations (KIP-430), on which nothing depends.
@@ -88,7 +86,7 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
         return self._record_need(actor, Action(operation, resource_type, WILDCARD), any_name=True)
 
     def _record_need(self, actor: Actor, action: Action, *, any_name: bool) -> Decision:
-        check = self.match_to_requirement_ending_at_last_alternative(action)
+        check = self.match_requirement(action)
         if check is None:
             return ALLOWED
         self._checked_actions.append(action)
@@ -123,7 +121,7 @@ class ProvingAuthorizer(RequirementTrackingAuthorizer):
         )
 
     def _record_visible_denial(self, actor: Actor, action: Action, decision: Decision) -> Decision:
-        check = self.match_to_requirement_ending_at_last_alternative(action)
+        check = self.match_requirement(action)
         if (
             check is not None
             and check.is_last_alternative
@@ -136,5 +134,5 @@ class ProvingAuthorizer(RequirementTrackingAuthorizer):
 
 def install_authorizer(cluster: Cluster, authorizer: RequirementTrackingAuthorizer) -> None:
     """Make it the cluster's authorizer; to be called before the first connection."""
-    cluster.policy = AuthorizationPolicy(cluster.release, authorizer, cluster.policy.rules)
+    cluster.policy = ClusterAuthorization(cluster.release, authorizer, cluster.policy.rules)
     cluster.policy.on_bound = authorizer.begin_requirement

@@ -6,7 +6,7 @@ import socket
 import ssl
 from collections.abc import Callable, Coroutine
 
-from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
+from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, increase_backlog
 
 Address = tuple[str, int]
 ClientHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
@@ -69,7 +69,7 @@ class ClientListeners:
             backlog=ONE_AT_A_TIME,
             ssl=self._tls,
         )
-        raise_backlog(server)
+        increase_backlog(server)
         self._servers.append(server)
 
     def _track_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:

@@ -71,7 +71,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
             time.sleep(RETRY_S)
 
 
-def successful_acl_change(request: bytes, frame: bytes) -> ReplayedAclChange | None:
+def parse_acl_change(request: bytes, frame: bytes) -> ReplayedAclChange | None:
     """Return what a request of `ACL_CHANGES` changed; None if nothing, or if that is unknown."""
     header, at = read_request_header(request)
     response = decode_response(header.api_key, header.api_version, frame)

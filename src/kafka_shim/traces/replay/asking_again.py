@@ -138,7 +138,7 @@ class ErrorRetries:
             time.sleep(RETRY_S)
             try:
                 self.refresh(connection, request, failed)
-                again = _select(header.api_key, message, set(failed))
+                again = _select_parts(header.api_key, message, set(failed))
                 if not _OTHER_EPOCHS.isdisjoint(failed.values()):
                     self.limits.leader_epochs_differ |= remove_leader_epochs(again)
                 parts = self._router.parts(request.listener, request.default, header, again)
@@ -214,7 +214,7 @@ def error_codes(api_key: int, message: Any, response: Any) -> dict[Key, int]:
     return {None: error_code_of(api_key, response)}
 
 
-def _select(api_key: int, message: Any, keys: set[Key]) -> Any:
+def _select_parts(api_key: int, message: Any, keys: set[Key]) -> Any:
     if None in keys:
         return message
     if api_key in LEADER_APIS:

@@ -73,7 +73,7 @@ def compare_and_learn(
     if version != actual_version:
         return [Difference("version", version, actual_version)]
     has_another_leader = mapping.learn(event, request, recorded, actual)
-    field_differences = message_differences_ignoring_missing_fetch_rows(
+    field_differences = message_differences(
         version, recorded, actual, ids.corresponding_ids, recorded_version=recorded_version
     )
     if has_another_leader:
@@ -87,7 +87,7 @@ def compare_and_learn(
     return field_differences
 
 
-def message_differences_ignoring_missing_fetch_rows(
+def message_differences(
     version: int,
     recorded: Any,
     actual: Any,

@@ -48,7 +48,7 @@ class LateAcls:
         elif isinstance(entry, Response):
             request = self._open.pop((event.connection_id, entry.sequence), None)
             if request is not None:
-                self._add(request, entry.time_us)
+                self._add_changes(request, entry.time_us)
 
     def explain(
         self, event: Event, request_us: int, api_key: int, differences: list[Difference]
@@ -62,14 +62,14 @@ class LateAcls:
         others = [
             difference
             for difference in differences
-            if not self._explains(event, request_us, api_key, difference)
+            if not self._explains_difference(event, request_us, api_key, difference)
         ]
         return len(others) < len(differences) and all(
             api_key not in _ACL_LISTS and MISSING in (difference.recorded, difference.actual)
             for difference in others
         )
 
-    def _explains(
+    def _explains_difference(
         self, event: Event, request_us: int, api_key: int, difference: Difference
     ) -> bool:
         if api_key in _ACL_LISTS:
@@ -79,7 +79,7 @@ class LateAcls:
                 (change.adds == is_added or change.end_us > request_us)
                 and (change.principal or "") in text
                 and (change.resource_name or "") in text
-                for change in self._recent(request_us, event.entry.time_us)
+                for change in self._recent_changes(request_us, event.entry.time_us)
             )
         is_denied_first = difference.recorded in DENIALS_BY_ACLS
         if is_denied_first == (difference.actual in DENIALS_BY_ACLS):
@@ -87,17 +87,17 @@ class LateAcls:
         return any(
             change.principal in (None, "User:*", event.principal)
             and ((change.adds == change.allows) == is_denied_first or change.end_us > request_us)
-            for change in self._recent(request_us, event.entry.time_us)
+            for change in self._recent_changes(request_us, event.entry.time_us)
         )
 
-    def _recent(self, request_us: int, response_us: int) -> list[AclChange]:
+    def _recent_changes(self, request_us: int, response_us: int) -> list[AclChange]:
         return [
             change
             for change in self._changes
             if change.start_us <= response_us and request_us <= change.end_us + LATE_US
         ]
 
-    def _add(self, request: Request, end_us: int) -> None:
+    def _add_changes(self, request: Request, end_us: int) -> None:
         header, message = decode_request(request.frame)
         if message is None:
             return

@@ -55,7 +55,7 @@ class MissingRequests:
             if event.connection_id in connections and isinstance(event.entry, Request):
                 self.add(event.entry.frame)
 
-    def precede(self, frame: bytes, *, is_about_permissions: bool) -> bool:
+    def may_affect(self, frame: bytes, *, is_about_permissions: bool) -> bool:
         """Return whether differences in the response to a request may come from a missing one."""
         if not self._resources and not self._has_acl_changes:
             return False

@@ -122,7 +122,7 @@ class PartitionOffsets:
             return previous + 1 if following is None else min(previous + 1, following)
         if following is not None:
             return following
-        return max(0, recorded + self._distance_at(recorded))
+        return max(0, recorded + self._offset_distance(recorded))
 
     def is_position_known(self, recorded: int) -> bool:
         """Return whether the recording wrote the record at a position, or the one before it."""
@@ -141,7 +141,7 @@ class PartitionOffsets:
         return self._target_ranges[0][0]
 
     @property
-    def surplus_between(self) -> int:
+    def surplus_offset_count(self) -> int:
         """Return how many more offsets the target has between written records."""
         ranges = self.written
         recorded = sum(after.first - before.end for before, after in pairwise(ranges))
@@ -149,7 +149,7 @@ class PartitionOffsets:
         actual = sum(after[0] - before[1] for before, after in pairwise(spans))
         return max(0, actual - max(0, recorded))
 
-    def _distance_at(self, recorded: int) -> int:
+    def _offset_distance(self, recorded: int) -> int:
         before = bisect_right(self.written, recorded, key=lambda known: known.first)
         known = [
             (row.end - 1, row.target_end - 1) for row in self.written[max(0, before - 1) : before]
@@ -260,19 +260,19 @@ class OffsetMapping:
         group = getattr(request, "group_id", "")
         for topic_partition, row, _ in self.pairs(request, request):
             for batch in getattr(row, "acknowledgement_batches", ()):
-                changed |= self._put_range(topic_partition, batch)
+                changed |= self._replace_batch_offsets(topic_partition, batch)
             for name in _OFFSET_FIELDS_IN_REQUESTS:
                 old = getattr(row, name, -1)
                 offsets = self.partitions.get(topic_partition)
                 new = old if old < 0 or offsets is None else offsets.target_position(old)
                 if group and name == "committed_offset":
-                    self._note_commit((group, *topic_partition), old, new)
+                    self._remember_commit((group, *topic_partition), old, new)
                 if new != old:
                     setattr(row, name, new)
                     changed = True
         return changed
 
-    def _put_range(self, topic_partition: TopicPartition, batch: Any) -> bool:
+    def _replace_batch_offsets(self, topic_partition: TopicPartition, batch: Any) -> bool:
         """Put the target's offsets of acknowledged records, if they are consecutive there, too."""
         of = self.of(topic_partition).target_of_written
         first, last = of(batch.first_offset), of(batch.last_offset)
@@ -283,7 +283,7 @@ class OffsetMapping:
         batch.first_offset, batch.last_offset = first, last
         return True
 
-    def _note_commit(self, key: tuple[str, TopicKey, int], recorded: int, target: int) -> None:
+    def _remember_commit(self, key: tuple[str, TopicKey, int], recorded: int, target: int) -> None:
         commits = self.commits.setdefault(key, {})
         commits.pop(recorded, None)
         commits[recorded] = target

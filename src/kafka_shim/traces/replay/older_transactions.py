@@ -38,7 +38,7 @@ _Producer = tuple[str, int, int]
 """Transactional id, producer id and epoch, as recorded."""
 
 
-def is_implicit(api_key: int, recorded_version: int, version: int) -> bool:
+def needs_explicit_requests(api_key: int, recorded_version: int, version: int) -> bool:
     """Return whether the recorded broker did more than it does in a version of the target."""
     return version < _IMPLICIT_SINCE.get(api_key, 0) <= recorded_version
 
@@ -61,7 +61,7 @@ class OlderTransactions:
             return
         if hasattr(message, "group_id"):
             producer = name, message.producer_id, message.producer_epoch
-            if self._is_new(producer, message.group_id):
+            if self._add_part(producer, message.group_id):
                 request: Any = AddOffsetsToTxnRequest(*producer, message.group_id)
                 self._exchange(connection, event, ApiKey.ADD_OFFSETS_TO_TXN, request)
             return
@@ -71,7 +71,7 @@ class OlderTransactions:
                 if batch is None:
                     continue
                 producer = name, batch.producer_id, batch.producer_epoch
-                if self._is_new(producer, (topic.name, row.index)):
+                if self._add_part(producer, (topic.name, row.index)):
                     topics = [AddPartitionsToTxnTopic(topic.name, [row.index])]
                     request = AddPartitionsToTxnRequest([], *producer, topics)
                     self._exchange(connection, event, ApiKey.ADD_PARTITIONS_TO_TXN, request)
@@ -95,7 +95,7 @@ class OlderTransactions:
             )
             self._ids.learn(event.connection_id, message, recorded, actual)
 
-    def _is_new(self, producer: _Producer, part: object) -> bool:
+    def _add_part(self, producer: _Producer, part: object) -> bool:
         added = self._added.setdefault(producer, set())
         is_new = part not in added
         added.add(part)

@@ -54,7 +54,7 @@ class PartitionReading:
             behind = batch.last_offset
             self._target_batches[batch.first_offset] = batch
             if not self._is_written_batch(batch):
-                self._add_unknown(batch)
+                self._add_unexpected_records(batch)
         self._target_records = None
 
     def missing_target_offset(self) -> int | None:
@@ -118,7 +118,7 @@ class PartitionReading:
                 if target_offset is not None and target_offset not in self._records_of_target():
                     yield target_offset
 
-    def keep_uncompared(self) -> int:
+    def drop_compared(self) -> int:
         """Forget what was compared; return the number of bytes that are kept."""
         self._recorded_batches = [
             batch for batch in self._recorded_batches if self._is_foreign_batch(batch)
@@ -155,7 +155,7 @@ class PartitionReading:
         contains = self._offsets.contains_target
         return contains(batch.first_offset) and contains(batch.last_offset)
 
-    def _add_unknown(self, batch: CompleteBatch) -> None:
+    def _add_unexpected_records(self, batch: CompleteBatch) -> None:
         for record in _records(batch):
             if not self._offsets.contains_target(record.offset):
                 self.unknown_offsets[record.offset] = _record_text(record)

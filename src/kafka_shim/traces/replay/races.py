@@ -103,7 +103,7 @@ class Races:
         """
         api_key = getattr(event.entry, "api_key", -1)
         if api_key == ApiKey.OFFSET_FETCH:
-            has_race = self._has_commit(event, request_us, message)
+            has_race = self._overlaps_commit(event, request_us, message)
             return (COMMIT, []) if has_race else ("", differences)
         if api_key in _DESCRIPTIONS:
             if not any(group.group_state in _REBALANCES for group in recorded.groups):
@@ -115,11 +115,11 @@ class Races:
             for each in differences
             if not each.field.endswith("error_code") or _FENCED.isdisjoint(_codes(each))
         ]
-        if others == differences or not self._has_takeover(event, request_us, message):
+        if others == differences or not self._overlaps_takeover(event, request_us, message):
             return "", differences
         return TAKEOVER, others
 
-    def _has_commit(self, event: Event, request_us: int, message: Any) -> bool:
+    def _overlaps_commit(self, event: Event, request_us: int, message: Any) -> bool:
         groups = {message.group_id, *(group.group_id for group in message.groups)}
         return any(
             commit.connection_id != event.connection_id
@@ -129,7 +129,7 @@ class Races:
             for commit in self._commits.values()
         )
 
-    def _has_takeover(self, event: Event, request_us: int, message: Any) -> bool:
+    def _overlaps_takeover(self, event: Event, request_us: int, message: Any) -> bool:
         """Return whether another InitProducerId overlapped, now or earlier in this epoch."""
         name = _transactional_id(message)
         if not name:

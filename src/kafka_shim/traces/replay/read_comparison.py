@@ -98,11 +98,11 @@ class ReadComparison:
         for topic_partition, partition in reading.readings.items():
             yield from self._record_differences(topic_partition, partition, is_late=False)
             if partition.uncompared and self._kept_bytes < KEPT_BYTES_MAX:
-                self._kept_bytes += partition.keep_uncompared()
+                self._kept_bytes += partition.drop_compared()
                 self._kept.append((topic_partition, partition))
             else:
                 self.count_uncompared(_BEFORE_TRACE, partition.uncompared)
-            self._note_unknown(topic_partition, partition.unknown_offsets)
+            self._keep_unexpected_records(topic_partition, partition.unknown_offsets)
         for topic_partition, old, new in self._pairs(recorded, actual):
             if new is None or old.error_code or new.error_code:
                 continue
@@ -124,7 +124,7 @@ class ReadComparison:
     ) -> Iterator[Difference]:
         topic, number = topic_partition
         for each in partition.differences(is_late=is_late):
-            place = f"{_text(topic)}-{number} offset {each.offset}: "
+            place = f"{_topic_text(topic)}-{number} offset {each.offset}: "
             yield Difference(
                 RECORDS,
                 place + each.recorded if each.recorded else MISSING,
@@ -157,7 +157,7 @@ class ReadComparison:
         for topic_partition, offsets in self._offsets.partitions.items():
             if not offsets.written:
                 continue
-            place = f"{_text(topic_partition[0])}-{topic_partition[1]}"
+            place = f"{_topic_text(topic_partition[0])}-{topic_partition[1]}"
             extra = {
                 offset: text
                 for offset, text in self._unknown.get(topic_partition, {}).items()
@@ -182,7 +182,7 @@ class ReadComparison:
         if offsets.is_transactional:  # the markers' offsets depend on the run
             self.count_uncompared("ends of logs with transactions", int(ends.recorded >= 0))
             return
-        if surplus := offsets.surplus_between:
+        if surplus := offsets.surplus_offset_count:
             yield Difference(
                 HIGH_WATERMARK, f"{place}: no other records", f"{surplus} other records"
             )
@@ -231,7 +231,7 @@ class ReadComparison:
             topic, number = topic_partition
             yield Difference(
                 "committed_offset",
-                f"{group} {_text(topic)}-{number}: {old.committed_offset}, so {wanted} here",
+                f"{group} {_topic_text(topic)}-{number}: {old.committed_offset}, so {wanted} here",
                 new.committed_offset,
             )
 
@@ -279,7 +279,9 @@ class ReadComparison:
     def _note_ends(self, topic_partition: TopicPartition, recorded: int, actual: int) -> None:
         self._ends.setdefault(topic_partition, LogEnds()).note(recorded, actual)
 
-    def _note_unknown(self, topic_partition: TopicPartition, unknown: dict[int, str]) -> None:
+    def _keep_unexpected_records(
+        self, topic_partition: TopicPartition, unknown: dict[int, str]
+    ) -> None:
         if not unknown:
             return
         kept = self._unknown.setdefault(topic_partition, {})
@@ -310,8 +312,10 @@ def _position_difference(
     path: str, topic_partition: TopicPartition, recorded: int, expected: int, actual: int
 ) -> Difference:
     topic, number = topic_partition
-    return Difference(path, f"{_text(topic)}-{number}: {recorded}, so {expected} here", actual)
+    return Difference(
+        path, f"{_topic_text(topic)}-{number}: {recorded}, so {expected} here", actual
+    )
 
 
-def _text(topic: str | bytes) -> str:
+def _topic_text(topic: str | bytes) -> str:
     return topic if isinstance(topic, str) else topic.hex()

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere, overall_error_code
 from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.late_acls import LateAcls
@@ -94,7 +94,7 @@ class RecordedFacts:
         first = self._first_logins.get(event.connection_id)
         return first is not None and first >= event.entry.sequence
 
-    def was_creating_topic(self, event: Event) -> bool:
+    def is_topic_just_created(self, event: Event) -> bool:
         """Return whether a topic had been created a moment before."""
         times = self._creation_times
         at = bisect_right(times, event.entry.time_us)
@@ -145,7 +145,7 @@ def _was_led_elsewhere(entry: Response) -> bool:
     """Return whether a broker has rejected all records since others led the partitions."""
     if entry.api_key != ApiKey.PRODUCE or not any(code in entry.frame for code in _LED_ELSEWHERE):
         return False
-    response = read_response_or_none(entry)
+    response = decode_response_entry(entry)
     codes = {
         row.error_code
         for topic in (() if response is None else response.responses)

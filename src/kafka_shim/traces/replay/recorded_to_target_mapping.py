@@ -7,7 +7,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.trace_format.messages import decode_request
-from kafka_shim.traces.identities.id_mapping import GroupLeaderExchanges, IdMapping
+from kafka_shim.traces.identities.id_mapping import GroupLeaderSwaps, IdMapping
 from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
 
@@ -28,7 +28,7 @@ class RecordedToTargetMapping:
 
     def __init__(self) -> None:
         self.ids = IdMapping()
-        self.leaders = GroupLeaderExchanges(self.ids)
+        self.leaders = GroupLeaderSwaps(self.ids)
         self.offsets = OffsetMapping()
         self.leader_epochs_differ = False
         """Whether leaders of the target have other epochs: requests go out without any."""
@@ -69,10 +69,10 @@ class RecordedToTargetMapping:
         if header.api_key != ApiKey.JOIN_GROUP or message is None:
             self.ids.learn(event.connection_id, message, recorded, actual)
             return False
-        if self.leaders.has_exchanged_members(message.group_id, recorded.generation_id):
+        if self.leaders.has_swapped_members(message.group_id, recorded.generation_id):
             return True
         self.ids.learn(event.connection_id, message, recorded, actual)
-        return self.leaders.exchange_leaders(message, recorded, actual)
+        return self.leaders.swap_leaders(message, recorded, actual)
 
     def learn_written(self, request: bytes, recorded: Any, actual: Any) -> None:
         """Learn the offsets of the records in a recorded Produce request."""

@@ -99,14 +99,14 @@ class ReplayConnection:
         return address in self._connections
 
     @property
-    def must_receive_before_sending(self) -> bool:
+    def is_window_full(self) -> bool:
         """Return whether the window is full, and due responses can be received to empty it."""
         if self._unanswered_bytes > WINDOW_BYTES:
             return bool(self.due_responses)
         return len(self.due_responses) >= WINDOW_REQUESTS
 
     @property
-    def is_sendable(self) -> bool:
+    def has_window_space(self) -> bool:
         """Return whether more can be sent again, and no response is available immediately."""
         if any(connection.has_response for connection in self._connections.values()):
             return False
@@ -125,7 +125,7 @@ class ReplayConnection:
         """Return whether queued requests should be sent, even if no response is due."""
         return 2 * self._queued_bytes > WINDOW_BYTES or 2 * self._queued_count >= WINDOW_REQUESTS
 
-    def goes_elsewhere(self, addresses: set[Address]) -> bool:
+    def must_await_other_brokers(self, addresses: set[Address]) -> bool:
         """Return whether a request for these brokers has to wait for responses of other ones.
 
         The recorded client had received the due responses before it sent the request.

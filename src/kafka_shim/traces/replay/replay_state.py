@@ -32,7 +32,7 @@ def write_state(
             key: _partition_state(partition)
             for key, partition in mapping.offsets.partitions.items()
         },
-        "objects": [vars_of_plain_values(each) for each in _plain_objects(mapping, cluster)],
+        "objects": [plain_vars(each) for each in _iter_state_objects(mapping, cluster)],
     }
     new = path.with_name(f"{path.name}.new")
     new.write_text(repr(state))
@@ -48,7 +48,9 @@ def restore_state(path: Path, mapping: RecordedToTargetMapping, cluster: TargetC
         state = ast.literal_eval(path.read_text())
         if state["format"] != _FORMAT:
             raise ConfigError(f"`{path}` was written by another release: replay from the beginning")
-        for each, values in zip(_plain_objects(mapping, cluster), state["objects"], strict=True):
+        for each, values in zip(
+            _iter_state_objects(mapping, cluster), state["objects"], strict=True
+        ):
             vars(each).update(values)
         for key, (written, others) in state["offsets"].items():
             partition = mapping.offsets.of(key)
@@ -61,12 +63,12 @@ def restore_state(path: Path, mapping: RecordedToTargetMapping, cluster: TargetC
         raise ConfigError(f"--resume: `{path}` is damaged: replay from the beginning") from error
 
 
-def _plain_objects(mapping: RecordedToTargetMapping, cluster: TargetCluster) -> Iterator[Any]:
+def _iter_state_objects(mapping: RecordedToTargetMapping, cluster: TargetCluster) -> Iterator[Any]:
     """Yield the objects whose state is plain values, apart from objects in it."""
     yield from (mapping, mapping.ids, mapping.leaders, mapping.offsets, cluster, cluster.topology)
 
 
-def vars_of_plain_values(each: Any) -> dict[str, Any]:
+def plain_vars(each: Any) -> dict[str, Any]:
     """Return the attributes of an object that are numbers, texts, or containers of such."""
     return {name: value for name, value in vars(each).items() if _is_plain(value)}
 
@@ -83,6 +85,6 @@ def _is_plain(value: object) -> bool:
 
 def _partition_state(partition: PartitionOffsets) -> tuple[list[Any], dict[str, Any]]:
     rows = [(row.first, row.end, row.target, row.is_transactional) for row in partition.written]
-    others = vars_of_plain_values(partition)
+    others = plain_vars(partition)
     others.pop("written", None)
     return rows, others

@@ -87,7 +87,7 @@ class LoginExchange:
             self._connection.flush()
         except StopIteration as done:
             self.result = done.value
-            _note_session(self._connection, done.value)
+            _schedule_reauthentication(self._connection, done.value)
         except InvalidLoginResponseError as error:
             self.failure = f"the authentication failed: {error}"
         except ConnectionLostError as error:
@@ -95,6 +95,6 @@ class LoginExchange:
             self.is_lost = isinstance(error, ConnectionClosedError)
 
 
-def _note_session(connection: TargetConnection, result: LoginResult) -> None:
+def _schedule_reauthentication(connection: TargetConnection, result: LoginResult) -> None:
     lifetime_s = REAUTHENTICATION_SHARE * result.session_lifetime_ms / 1000
     connection.reauthenticates_at = time.monotonic() + lifetime_s if lifetime_s else None

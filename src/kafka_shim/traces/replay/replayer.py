@@ -14,7 +14,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.trace_format.entries import ConnectionClosed, Request, Response
-from kafka_shim.trace_format.messages import decode_request, read_response_or_none
+from kafka_shim.trace_format.messages import decode_request, decode_response_entry
 from kafka_shim.trace_format.redaction import BLANK
 from kafka_shim.traces.connection_observer import request_expects_response
 from kafka_shim.traces.identities.id_mapping import (
@@ -22,7 +22,7 @@ from kafka_shim.traces.identities.id_mapping import (
     request_has_mapped_values,
 )
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
-from kafka_shim.traces.replay.acl_changes import ACL_CHANGES, successful_acl_change
+from kafka_shim.traces.replay.acl_changes import ACL_CHANGES, parse_acl_change
 from kafka_shim.traces.replay.error_codes import target_responded_before_rebalance
 from kafka_shim.traces.replay.events import (
     AUTHENTICATION_APIS,
@@ -31,7 +31,7 @@ from kafka_shim.traces.replay.events import (
     Recording,
 )
 from kafka_shim.traces.replay.offset_mapping import COMMITS, REQUESTS_WITH_OFFSETS
-from kafka_shim.traces.replay.older_transactions import OlderTransactions, is_implicit
+from kafka_shim.traces.replay.older_transactions import OlderTransactions, needs_explicit_requests
 from kafka_shim.traces.replay.pace import ReplayPace
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replay_connection import (
@@ -117,7 +117,7 @@ class Replayer:
             for number, event in enumerate(self._recording.events):
                 self.replayed_events, self._current_event = number, event
                 if number < self._resumed_events:
-                    self._pass_over(event)
+                    self._skip_replayed_event(event)
                     continue
                 if number % _PROGRESS_EVENTS == 0 or self._target.speed is not None:
                     progress(number)
@@ -127,13 +127,13 @@ class Replayer:
                 self._replay_event(event)
                 self.replayed_events, self._current_event = number + 1, None
             if self._current_connection is not None:
-                self._exchange_due(self._current_connection)
+                self._process_due_responses(self._current_connection)
             for connection in self._connections.values():
                 self._close_connection(connection, "the replay is over")
             self._logins.finish()
         finally:
             for connection in self._connections.values():
-                self._note_interrupted(connection)
+                self._count_interrupted(connection)
                 connection.close("the replay is over")
             self._logins.close()
             if self._recorder is not None:
@@ -154,7 +154,7 @@ class Replayer:
         """Write what `resume` needs. Raise OSError if that fails."""
         write_state(path, self.replayed_events, self._mapping, self._cluster)
 
-    def _pass_over(self, event: Event) -> None:
+    def _skip_replayed_event(self, event: Event) -> None:
         """Note an event that an earlier replay has replayed."""
         if not isinstance(event.entry, Request):
             return
@@ -163,7 +163,7 @@ class Replayer:
             header, at = read_request_header(event.entry.frame)
             self._cluster.without_session(event, header, event.entry.frame, at)
 
-    def _note_interrupted(self, connection: ReplayConnection) -> None:
+    def _count_interrupted(self, connection: ReplayConnection) -> None:
         """Count the requests whose responses are not awaited any more."""
         with suppress(ConnectionLostError):
             connection.flush()
@@ -181,7 +181,7 @@ class Replayer:
             self._current_connection is not None
             and known_connection is not self._current_connection
         ):
-            self._exchange_due(self._current_connection)
+            self._process_due_responses(self._current_connection)
         connection = self._current_connection = known_connection or self._add_connection(event)
         match event.entry:
             case Request():
@@ -189,7 +189,7 @@ class Replayer:
             case Response():
                 self._handle_response_event(event, event.entry, connection)
             case ConnectionClosed():
-                self._exchange_due(connection)
+                self._process_due_responses(connection)
                 self._logins.finish_connection(event.connection_id)
                 self._close_connection(connection, "the recorded client had left")
                 if self._recorder is not None:
@@ -239,19 +239,19 @@ class Replayer:
             self.report.logins += 1
         elif self._facts.is_skipped(event, key):
             self.report.skip_request("the recorded broker was not ready")
-        elif key == ApiKey.API_VERSIONS and self._is_version_accepted(connection, event):
+        elif key == ApiKey.API_VERSIONS and self._take_accepted_version(connection, event):
             self.report.skip_request("the target had accepted the version before")
         elif not connection.is_usable:
             self._report_unreplayable(event, connection.failure)
         elif key in AUTHENTICATION_APIS:
-            self._exchange_due(connection)
+            self._process_due_responses(connection)
             self._replay_authentication(event, header, entry, at, connection)
         elif key in _APIS_WITH_SECRETS or (entry.redacted and BLANK.encode() in entry.frame):
             self._report_unreplayable(event, "it has secrets, which are not in a trace")
         else:
-            self._queue_in_version(event, header, entry.frame, at, connection)
+            self._queue_translated(event, header, entry.frame, at, connection)
 
-    def _queue_in_version(
+    def _queue_translated(
         self,
         event: Event,
         header: RequestHeader,
@@ -272,14 +272,14 @@ class Replayer:
             self.report.add_removed_version(request_id_of_event(event), version)
         if version != recorded_version:
             if connection.due_responses_contain_ids:
-                self._exchange_due(connection)  # they may have the names of topic ids
+                self._process_due_responses(connection)  # they may have the names of topic ids
             try:
                 header, frame, at = self._versions.translate_request(header, frame, at, version)
             except UntranslatableRequestError as error:
                 self._report_unreplayable(event, str(error))
                 return
-            if is_implicit(key, recorded_version, version) and key != ApiKey.END_TXN:
-                self._exchange_due(connection)
+            if needs_explicit_requests(key, recorded_version, version) and key != ApiKey.END_TXN:
+                self._process_due_responses(connection)
                 try:
                     self._logins.prepare(event.connection_id, connection, set())
                     self._transactions.prepare(connection, event, decode_request(frame)[1])
@@ -288,11 +288,11 @@ class Replayer:
                     return
         self._queue_request(event, header, frame, at, recorded_version, connection)
 
-    def _is_version_accepted(self, connection: ReplayConnection, event: Event) -> bool:
+    def _take_accepted_version(self, connection: ReplayConnection, event: Event) -> bool:
         """Return whether a client asks for a lower version, which the target has not requested."""
         if event.connection_id not in self._facts.rejected_versions:
             return False
-        self._exchange_due(connection)
+        self._process_due_responses(connection)
         return self._comparison.take_accepted_version(event.connection_id)
 
     def _queue_request(
@@ -313,24 +313,24 @@ class Replayer:
             waits_for_offsets = has_offsets and connection.due_responses_contain_offsets
             has_ids = request_has_mapped_values(frame[at:], key, version)
             if waits_for_offsets or (connection.due_responses_contain_ids and has_ids):
-                self._exchange_due(connection)
+                self._process_due_responses(connection)
             frame = self._cluster.without_session(event, header, frame, at)
             is_rewritten = self._mapping.requests_need_rewriting and (has_offsets or has_ids)
             if is_rewritten or has_epochs or key in COMMITS:
                 frame = self._mapping.request_with_target_values(
                     event.connection_id, header, frame, at
                 )
-        frame = self._cluster.with_replication_factors(header, frame, at, self.report)
+        frame = self._cluster.reduce_replication_factors(header, frame, at, self.report)
         if len(frame) > WINDOW_BYTES:
-            self._exchange_due(connection)
-        elif connection.must_receive_before_sending:
-            self._exchange_due(connection, until_can_send_more=True)
+            self._process_due_responses(connection)
+        elif connection.is_window_full:
+            self._process_due_responses(connection, until_can_send_more=True)
         if connection.has_many_unrecorded:
-            self._exchange_due(connection)
+            self._process_due_responses(connection)
             self._receive_unrecorded_responses(connection)
         parts = self._cluster.parts(event, header, frame, at)
-        if connection.goes_elsewhere({address for address, _ in parts}):
-            self._exchange_due(connection)
+        if connection.must_await_other_brokers({address for address, _ in parts}):
+            self._process_due_responses(connection)
         if not connection.is_usable:
             self._report_unreplayable(event, connection.failure)
             return
@@ -438,11 +438,11 @@ class Replayer:
         connection.mark_response_due(event, entry)
         is_awaited = entry.api_key in COORDINATOR_APIS or entry.api_key in ACL_CHANGES
         if self._target.speed is not None or is_awaited:
-            self._exchange_due(connection)
-            if is_implicit(entry.api_key, request.recorded_version, request.version):
+            self._process_due_responses(connection)
+            if needs_explicit_requests(entry.api_key, request.recorded_version, request.version):
                 self._renew_epoch(event, request, recorded, connection)
-        elif connection.must_receive_before_sending:
-            self._exchange_due(connection, until_can_send_more=True)
+        elif connection.is_window_full:
+            self._process_due_responses(connection, until_can_send_more=True)
 
     def _renew_epoch(
         self,
@@ -456,7 +456,7 @@ class Replayer:
             return
         message = decode_request(request.recorded_frame)[1]
         try:
-            end = read_response_or_none(recorded)
+            end = decode_response_entry(recorded)
             self._transactions.renew_epoch(connection, event, message, end)
         except ConnectionLostError as error:
             self._give_up_connection(None, connection, str(error))
@@ -467,7 +467,7 @@ class Replayer:
         except ConnectionLostError as error:
             self._give_up_connection(event, connection, str(error))
 
-    def _exchange_due(
+    def _process_due_responses(
         self, connection: ReplayConnection, *, until_can_send_more: bool = False
     ) -> None:
         """Send queued requests; receive and compare due responses, until more can be sent."""
@@ -476,7 +476,7 @@ class Replayer:
         while (
             connection.due_responses
             and connection.is_usable
-            and not (until_can_send_more and connection.is_sendable)
+            and not (until_can_send_more and connection.has_window_space)
         ):
             event, entry = connection.due_responses[0]
             try:
@@ -514,18 +514,18 @@ class Replayer:
             and len(request.parts) == 1
             and time.monotonic() < deadline
             and target_responded_before_rebalance(
-                request.frame, entry, frame, self._other_frames_in_flight(request)
+                request.frame, entry, frame, self._iter_other_frames(request)
             )
         ):
             time.sleep(_RETRY_S)
             frame = request.parts[0][0].exchange(request.frame)
         if entry.api_key in ACL_CHANGES:
-            change = successful_acl_change(request.frame, frame)
+            change = parse_acl_change(request.frame, frame)
             if change is not None:
                 self._cluster.await_acl_change(connection, request.event, change)
         return frame
 
-    def _other_frames_in_flight(self, own: InFlightRequest) -> Iterator[bytes]:
+    def _iter_other_frames(self, own: InFlightRequest) -> Iterator[bytes]:
         for connection in self._connections.values():
             for request in connection.in_flight_requests.values():
                 if request is not own:

@@ -81,7 +81,7 @@ class ReplayReport(msgspec.Struct):
     unreplayable_count: int = 0
 
     @property
-    def has_no_differences(self) -> bool:
+    def matches_recording(self) -> bool:
         """Return whether every response was compared and none differs."""
         return not self.differences_by_kind and not self.unreplayable_requests
 

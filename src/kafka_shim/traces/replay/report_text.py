@@ -24,10 +24,10 @@ def report_lines(report: ReplayReport) -> Iterator[str]:
     """Yield five lines about the whole, and then the differences by their causes."""
     yield _verdict(report)
     yield f"requests:     {_request_counts(report)}"
-    yield f"data:         {report.compared_records:,} records compared{_not_compared(report)}"
-    yield f"asked again:  {_asked_again(report)}"
+    yield f"data:         {report.compared_records:,} records compared{_uncompared_text(report)}"
+    yield f"asked again:  {_retries_text(report)}"
     times = f"{report.seconds:.2f} s, for {report.recorded_seconds:.2f} s of the recording"
-    yield f"time:         {times}{_notes(report)}"
+    yield f"time:         {times}{_notes_text(report)}"
     for cause in CAUSES:
         yield from _cause_lines(report, cause)
     yield from _consequence_lines(report)
@@ -42,7 +42,7 @@ def report_lines(report: ReplayReport) -> Iterator[str]:
 
 def _verdict(report: ReplayReport) -> str:
     compared = f"{report.responses:,} compared responses"
-    causes = _numbers({cause: report.counts_by_cause[cause] for cause in CAUSES})
+    causes = _format_counts({cause: report.counts_by_cause[cause] for cause in CAUSES})
     if report.differing_responses:
         text = f"{report.differing_responses:,} of {compared} differ ({causes})"
     else:
@@ -56,7 +56,7 @@ def _verdict(report: ReplayReport) -> str:
     missed = f", {report.unreplayable_count:,} missed" if report.unreplayable_count else ""
     if report.unreached_requests:
         return f"interrupted: so far, {text}{missed}"
-    agrees = "answers" if report.has_no_differences else "does not answer"
+    agrees = "answers" if report.matches_recording else "does not answer"
     return f"the target {agrees} as the recording: {text}{missed}"
 
 
@@ -70,27 +70,27 @@ def _request_counts(report: ReplayReport) -> str:
         "missed": report.unreplayable_count,
         "not sent": report.unreached_requests,
     }
-    return f"{report.trace_requests:,} in the trace: {_numbers(counts)}"
+    return f"{report.trace_requests:,} in the trace: {_format_counts(counts)}"
 
 
-def _not_compared(report: ReplayReport) -> str:
+def _uncompared_text(report: ReplayReport) -> str:
     parts = "".join(f"; {count:,} {what}" for what, count in report.uncompared.items())
     return f"; not compared{parts.replace(';', ':', 1)}" if parts else ""
 
 
-def _asked_again(report: ReplayReport) -> str:
+def _retries_text(report: ReplayReport) -> str:
     if not report.asked_again:
         return "never"
-    return f"{report.asked_again.total():,} times: {_numbers(report.asked_again, after=True)}"
+    return f"{report.asked_again.total():,} times: {_format_counts(report.asked_again, after=True)}"
 
 
-def _notes(report: ReplayReport) -> str:
+def _notes_text(report: ReplayReport) -> str:
     notes = {
         "sessions renewed": report.renewed_sessions,
         "topics created with fewer replicas": report.reduced_topics,
         "responses that the recording lacks": report.unrecorded_responses,
     }
-    text = _numbers(notes)
+    text = _format_counts(notes)
     return f"; {text}" if text else ""
 
 
@@ -133,7 +133,7 @@ def _cause_lines(report: ReplayReport, cause: str) -> Iterator[str]:
         )
 
 
-def _numbers(counts: Mapping[str, int] | Counter[str], *, after: bool = False) -> str:
+def _format_counts(counts: Mapping[str, int] | Counter[str], *, after: bool = False) -> str:
     """Return the counts above 0, each before what it counts."""
     return ", ".join(
         f"{what} {count:,}" if after else f"{count:,} {what}"

@@ -10,7 +10,7 @@ from kafka_shim.trace_format.entries import Response
 from kafka_shim.trace_format.messages import (
     decode_request,
     decode_response,
-    read_response_or_none,
+    decode_response_entry,
 )
 from kafka_shim.traces.api_kinds import GROUP_HEARTBEATS
 from kafka_shim.traces.replay.asking_again import TEMPORARY_ERRORS, error_codes
@@ -82,14 +82,14 @@ class ResponseComparison:
     ) -> None:
         """Compare a response of the target. Raise ConnectionLostError if a connection ends."""
         if entry.api_key == ApiKey.API_VERSIONS:
-            self._note_version(event, entry, frame)
+            self._note_accepted_version(event, entry, frame)
         if entry.api_key == ApiKey.PRODUCE:
             self._learn_written(request, entry, frame)
         elif entry.api_key in COMMITS:
             self._facts.races.end_commit(event)
         differences = self._differences(connection, event, request, entry, frame)
         if entry.api_key in GROUP_HEARTBEATS:
-            differences = self._without_early_assignment(event, differences)
+            differences = self._drop_early_assignment(event, differences)
         if not differences:
             self._report.responses += 1
             return
@@ -99,15 +99,15 @@ class ResponseComparison:
         if entry.api_key in _ASKED_AGAIN or (
             is_last and _awaits_assignment(entry.api_key, differences)
         ):
-            differences = self._ask_again(connection, event, request, entry, differences)
+            differences = self._retry_while_settling(connection, event, request, entry, differences)
         if differences:
-            reason, differences = self._without_temporary(event, request, entry, differences)
+            reason, differences = self._explain_differences(event, request, entry, differences)
             if not differences:
                 self._report.put_aside[reason] += 1
                 return
         self._report.responses += 1
         causes = {difference_cause(request_id.api, difference) for difference in differences}
-        if differences and self.missing.precede(
+        if differences and self.missing.may_affect(
             request.recorded_frame, is_about_permissions="permission" in causes
         ):
             self._report.add_consequence(request_id, differences)
@@ -125,7 +125,7 @@ class ResponseComparison:
         self._accepted_versions.discard(connection_id)
         return True
 
-    def _without_early_assignment(
+    def _drop_early_assignment(
         self, event: Event, differences: list[Difference]
     ) -> list[Difference]:
         """Return the differences without an assignment that the recorded member got later, and
@@ -146,7 +146,7 @@ class ResponseComparison:
                 kept.append(difference)
         return kept
 
-    def _note_version(self, event: Event, entry: Response, frame: bytes) -> None:
+    def _note_accepted_version(self, event: Event, entry: Response, frame: bytes) -> None:
         if overall_error_code(entry) and not overall_error_code(entry, frame):
             self._accepted_versions.add(event.connection_id)
 
@@ -160,7 +160,7 @@ class ResponseComparison:
         self._report.asked_again = self._cluster.retries.counts
 
     def _learn_written(self, request: InFlightRequest, entry: Response, frame: bytes) -> None:
-        recorded = read_response_or_none(entry)
+        recorded = decode_response_entry(entry)
         actual = recorded if frame == entry.frame else _decode(entry, frame)
         if recorded is not None and actual is not None:
             self.mapping.learn_written(request.recorded_frame, recorded, actual)
@@ -192,12 +192,12 @@ class ResponseComparison:
         )
         if self._equal_reads.get(key) == state:
             return differences
-        recorded, actual = read_response_or_none(entry), _decode(entry, frame)
+        recorded, actual = decode_response_entry(entry), _decode(entry, frame)
         _, message = decode_request(request.frame)
         if recorded is None or actual is None or message is None:
             return differences
         if entry.api_key == ApiKey.FETCH:
-            reading = self._read(connection, event, request, recorded, actual)
+            reading = self._read_records(connection, event, request, recorded, actual)
             return [*differences, *self._reads.fetch_differences(reading, recorded, actual)]
         _, recorded_request = decode_request(request.recorded_frame)
         found = self._reads.offset_differences(entry.api_key, recorded_request, recorded, actual)
@@ -217,7 +217,7 @@ class ResponseComparison:
 
         The target is asked again until it has given the member as many records as recorded.
         """
-        recorded, actual = read_response_or_none(entry), _decode(entry, frame)
+        recorded, actual = decode_response_entry(entry), _decode(entry, frame)
         if recorded is None or actual is None:
             return []
         reading = self._reads.fetch_reading(recorded)
@@ -233,7 +233,7 @@ class ResponseComparison:
             reading.add_target(self.mapping, recorded, actual)
         return [*self._reads.share_differences(reading)]
 
-    def _read(
+    def _read_records(
         self,
         connection: ReplayConnection,
         event: Event,
@@ -252,7 +252,7 @@ class ResponseComparison:
         deadline = time.monotonic() + (PERSISTENT_S if kind in self._persistent else READ_S)
         while missing:
             again = self._cluster.fetch_again(
-                connection, event, header, message, self._target_topics(missing)
+                connection, event, header, message, self._offsets_by_target_topic(missing)
             )
             if again is None:
                 break
@@ -271,7 +271,7 @@ class ResponseComparison:
                 time.sleep(RETRY_S)
         return reading
 
-    def _target_topics(
+    def _offsets_by_target_topic(
         self, missing: dict[tuple[str | bytes, int], int]
     ) -> dict[tuple[str | bytes, int], int]:
         """Return the offsets by name or by the target's topic id, whichever is known."""
@@ -281,7 +281,7 @@ class ResponseComparison:
             for (key, number), offset in missing.items()
         }
 
-    def _ask_again(
+    def _retry_while_settling(
         self,
         connection: ReplayConnection,
         event: Event,
@@ -308,7 +308,7 @@ class ResponseComparison:
         self._persistent |= {(request_id_of_event(event).api, each.field) for each in differences}
         return differences
 
-    def _without_temporary(
+    def _explain_differences(
         self,
         event: Event,
         request: InFlightRequest,
@@ -321,7 +321,7 @@ class ResponseComparison:
         request_us = request.event.entry.time_us
         if self._facts.late_acls.explain(event, request_us, entry.api_key, differences):
             return "while ACLs changed", []
-        recorded, message = read_response_or_none(entry), decode_request(request.recorded_frame)[1]
+        recorded, message = decode_response_entry(entry), decode_request(request.recorded_frame)[1]
         if recorded is None or message is None:
             return "", differences
         if _ends_share_session(message) and all(
@@ -338,13 +338,13 @@ class ResponseComparison:
 
     def _is_temporary(self, event: Event, request: InFlightRequest, entry: Response) -> bool:
         """Return whether the recorded response has an error after which clients ask again."""
-        recorded = read_response_or_none(entry)
+        recorded = decode_response_entry(entry)
         _, message = decode_request(request.recorded_frame)
         if recorded is None or message is None:
             return False
         if entry.api_key == ApiKey.METADATA:
             creates = bool(message.topics) and message.allow_auto_topic_creation
-            return (creates or self._facts.was_creating_topic(event)) and any(
+            return (creates or self._facts.is_topic_just_created(event)) and any(
                 topic.error_code in _NOT_APPLIED_YET for topic in recorded.topics
             )
         codes = {*error_codes(entry.api_key, message, recorded).values()}

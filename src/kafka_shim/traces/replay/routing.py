@@ -65,7 +65,7 @@ class RequestRouter:
         if api_key in LEADER_APIS:
             leaders = self.topology.leaders
             partitions = ((topic, at) for topic, at, _ in request_partitions(api_key, message))
-            by_leader = _grouped(partitions, lambda key: address_of(leaders.get(key)))
+            by_leader = _group_by_address(partitions, lambda key: address_of(leaders.get(key)))
             if api_key in SHARE_APIS:
                 selected = {
                     address: select_partitions(api_key, message, keys)
@@ -82,7 +82,7 @@ class RequestRouter:
         coordinators = self.topology.coordinators
         key = coordinator_key(api_key, message)
         if key is None and api_key in COORDINATED_LISTS:
-            by_coordinator = _grouped(
+            by_coordinator = _group_by_address(
                 coordinated_keys(api_key, message), lambda key: address_of(coordinators.get(key))
             )
             return [
@@ -155,7 +155,7 @@ def merge_frames(header: RequestHeader, frames: list[bytes]) -> bytes:
     return write_response_frame(header, merge_responses(header.api_key, responses))
 
 
-def _grouped(
+def _group_by_address(
     keys: Iterable[_Key], address_of: Callable[[_Key], Address]
 ) -> dict[Address, set[_Key]]:
     grouped: dict[Address, set[_Key]] = {}

@@ -15,7 +15,7 @@ from kafka_shim.trace_format.entries import Response
 from kafka_shim.trace_format.messages import (
     decode_request,
     decode_response,
-    read_response_or_none,
+    decode_response_entry,
 )
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
 from kafka_shim.traces.replay.acl_changes import ReplayedAclChange
@@ -174,7 +174,7 @@ class TargetCluster:
         message = self._full_fetches.without_session(event.connection_id, message)
         return write_request_header(header) + codecs.write_request(message, header.api_version)
 
-    def with_replication_factors(
+    def reduce_replication_factors(
         self, header: RequestHeader, frame: bytes, at: int, report: ReplayReport
     ) -> bytes:
         """Return a CreateTopics request with as many replicas as the target has brokers."""
@@ -236,8 +236,8 @@ class TargetCluster:
                 self._learned[event.listener, key] = learned
                 self._learn_topology(request, entry, frame)
         if key in LISTS_OF_BROKERS:
-            frame = self._own_rows(event, request, entry, frame)
-        self._note_change(key, request)
+            frame = self._filter_own_rows(event, request, entry, frame)
+        self._begin_settling(key, request)
         return frame
 
     def send_again(
@@ -247,7 +247,7 @@ class TargetCluster:
         header, message = decode_request(request.frame)
         frame = self._exchange(connection, request.event, header, message)
         if entry.api_key in LISTS_OF_BROKERS:
-            return self._own_rows(request.event, request, entry, frame)
+            return self._filter_own_rows(request.event, request, entry, frame)
         return frame
 
     def _exchange(
@@ -323,7 +323,7 @@ class TargetCluster:
         if response is None:
             return
         self.topology.learn(request.event.listener, entry.api_key, message, response)
-        recorded = read_response_or_none(entry)
+        recorded = decode_response_entry(entry)
         if recorded is None:
             return
         if entry.api_key == ApiKey.METADATA:
@@ -333,14 +333,14 @@ class TargetCluster:
             found.learn(request.event.listener, header.api_key, message, recorded)
             self._recorded_coordinators |= found.coordinators
 
-    def _own_rows(
+    def _filter_own_rows(
         self, event: Event, request: InFlightRequest, entry: Response, frame: bytes
     ) -> bytes:
         """Return a list of all brokers without what other recorded brokers coordinated."""
         if self._recorded_broker_count <= 1:
             return frame
         key, version = entry.api_key, entry.api_version
-        recorded = read_response_or_none(entry)
+        recorded = decode_response_entry(entry)
         response = decode_response(key, version, frame)
         if recorded is None or response is None:
             return frame
@@ -353,7 +353,7 @@ class TargetCluster:
         setattr(response, LISTS_OF_BROKERS[key].response_rows, rows)
         return write_response_frame(read_request_header(request.frame)[0], response)
 
-    def _note_change(self, api_key: int, request: InFlightRequest) -> None:
+    def _begin_settling(self, api_key: int, request: InFlightRequest) -> None:
         if api_key not in _LATE_CHANGES:
             return
         if api_key == ApiKey.METADATA:

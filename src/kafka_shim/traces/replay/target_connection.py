@@ -145,7 +145,7 @@ class TargetConnection:
         try:
             self._socket.sendall(b"".join(pieces))
         except OSError as error:
-            raise self._lose(error) from error
+            raise self._mark_lost(error) from error
 
     @property
     def has_response(self) -> bool:
@@ -156,12 +156,12 @@ class TargetConnection:
 
     def receive(self) -> bytes:
         """Return the next frame, without its size."""
-        self._read(4)
+        self._fill_buffer(4)
         begin = self._at + 4
         size = int.from_bytes(self._received[self._at : begin], "big")
         if size > FRAME_BYTES_MAX:
             raise ConnectionLostError("the address is not a Kafka listener, or a TLS listener")
-        self._read(4 + size)
+        self._fill_buffer(4 + size)
         begin = self._at + 4
         self._at = begin + size
         return self._received[begin : self._at]
@@ -169,7 +169,7 @@ class TargetConnection:
     def close(self) -> None:
         self._socket.close()
 
-    def _read(self, count: int) -> None:
+    def _fill_buffer(self, count: int) -> None:
         """Read until this number of bytes is available."""
         available_bytes = len(self._received) - self._at
         if available_bytes >= count:
@@ -179,17 +179,17 @@ class TargetConnection:
             while available_bytes < count:
                 chunk = self._socket.recv(1 << 18)
                 if not chunk:
-                    raise self._lose()
+                    raise self._mark_lost()
                 pieces.append(chunk)
                 available_bytes += len(chunk)
         except TimeoutError as error:
             self.is_lost = True
             raise ConnectionLostError("no response in time") from error
         except OSError as error:
-            raise self._lose(error) from error
+            raise self._mark_lost(error) from error
         self._received, self._at = b"".join(pieces), 0
 
-    def _lose(self, error: OSError | None = None) -> ConnectionClosedError:
+    def _mark_lost(self, error: OSError | None = None) -> ConnectionClosedError:
         self.is_lost = True
         reason = getattr(error, "reason", None)  # of TLS, such as a missing certificate
         return ConnectionClosedError(f"the connection was closed{f': {reason}' if reason else ''}")

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import msgspec
 
-from kafka_shim.client.version_fields import fit_to_version, unsupported_field
+from kafka_shim.client.version_fields import reset_unsupported_fields, unsupported_field
 from kafka_shim.protocol.api_versions import PRODUCE_SERVED_SINCE
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID, StructSpec, load_message_spec
@@ -21,7 +21,7 @@ from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.trace_format.entries import Response
-from kafka_shim.trace_format.messages import read_response_or_none
+from kafka_shim.trace_format.messages import decode_response_entry
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
 from kafka_shim.traces.replay.topology import TargetTopology
 
@@ -68,7 +68,7 @@ class TargetVersions:
         try:
             message = codecs.read_request(key, header.api_version, frame, at)
             spec = load_message_spec(type(message).__name__).top_level_struct
-            self._put_topic_names(spec, message, version)
+            self._replace_topic_ids(spec, message, version)
             field = unsupported_field(message, version)
             if field is not None:
                 raise UntranslatableRequestError(
@@ -76,10 +76,10 @@ class TargetVersions:
                     f" and the target supports version {version}"
                 )
             if key == ApiKey.PRODUCE and header.api_version < PRODUCE_SERVED_SINCE <= version:
-                _put_batches(message)
+                _convert_to_v2(message)
             new = RequestHeader(key, version, header.correlation_id, header.client_id)
             head = write_request_header(new)
-            body = codecs.write_request(fit_to_version(message, version), version)
+            body = codecs.write_request(reset_unsupported_fields(message, version), version)
             return new, head + body, len(head)
         except ProtocolError as error:
             raise UntranslatableRequestError(f"in version {version}: {error}") from error
@@ -90,7 +90,7 @@ class TargetVersions:
         Unchanged if it cannot be read.
         """
         key = entry.api_key
-        message = read_response_or_none(entry)
+        message = decode_response_entry(entry)
         if message is None:
             return entry
         if key == ApiKey.METADATA:
@@ -98,13 +98,13 @@ class TargetVersions:
         spec = load_message_spec(type(message).__name__).top_level_struct
         header = RequestHeader(key, version, int.from_bytes(entry.frame[:4], "big", signed=True))
         try:
-            self._put_topic_names(spec, message, version)
-            frame = write_response_frame(header, fit_to_version(message, version))
+            self._replace_topic_ids(spec, message, version)
+            frame = write_response_frame(header, reset_unsupported_fields(message, version))
         except (UntranslatableRequestError, EncodeError):
             return entry
         return msgspec.structs.replace(entry, api_version=version, frame=frame)
 
-    def _put_topic_names(self, spec: StructSpec, value: Any, version: int) -> None:
+    def _replace_topic_ids(self, spec: StructSpec, value: Any, version: int) -> None:
         """Replace the ids of topics by names where the version has no ids, in place.
 
         The errors of unknown ids become those of unknown names.
@@ -126,7 +126,7 @@ class TargetVersions:
             if field.struct is None or content is None:
                 continue
             for row in content if field.is_array else (content,):
-                self._put_topic_names(field.struct, row, version)
+                self._replace_topic_ids(field.struct, row, version)
                 if has_names_only and getattr(row, "error_code", 0) == ErrorCode.UNKNOWN_TOPIC_ID:
                     row.error_code = int(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
@@ -140,7 +140,7 @@ class TargetVersions:
         return name
 
 
-def _put_batches(message: Any) -> None:
+def _convert_to_v2(message: Any) -> None:
     """Replace messages of the formats before 2 by batches, in place."""
     for topic in message.topic_data:
         for row in topic.partition_data:

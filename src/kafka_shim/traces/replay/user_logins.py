@@ -168,7 +168,7 @@ class UserLogins:
             if outstanding.exchange.is_lost:
                 self._report.logins += 1  # the new connection authenticates
             else:
-                self._compare(outstanding)
+                self._compare_login(outstanding)
                 _require_success(outstanding.exchange)
         user = self._users.get(connection_id)
         if user is None or user.login is None:
@@ -188,7 +188,7 @@ class UserLogins:
         for outstanding in self._rejections:
             outstanding.exchange.advance()
         for outstanding in [each for each in self._rejections if each.exchange.is_over]:
-            self._end_rejection(outstanding)
+            self._finish_rejection(outstanding)
         self._polled_at = time.monotonic()
 
     def finish(self) -> None:
@@ -198,9 +198,9 @@ class UserLogins:
             self.advance()
             time.sleep(_POLL_S)
         for outstanding in [*self._rejections]:
-            self._end_rejection(outstanding)
+            self._finish_rejection(outstanding)
         for outstanding in self._outstanding.values():
-            self._compare(outstanding)
+            self._compare_login(outstanding)
         self._outstanding.clear()
 
     def close(self) -> None:
@@ -215,18 +215,18 @@ class UserLogins:
         """Wait for the authentication of a connection that is to be closed."""
         outstanding = self._outstanding.pop(connection_id, None)
         if outstanding is not None:
-            self._compare(outstanding)
+            self._compare_login(outstanding)
 
     def _limit_outstanding(self) -> None:
         if len(self._rejections) > _OUTSTANDING_MAX:
-            self._end_rejection(self._rejections[0])
+            self._finish_rejection(self._rejections[0])
 
-    def _end_rejection(self, outstanding: _OutstandingLogin) -> None:
+    def _finish_rejection(self, outstanding: _OutstandingLogin) -> None:
         self._rejections.remove(outstanding)
-        self._compare(outstanding)
+        self._compare_login(outstanding)
         outstanding.connection.close()
 
-    def _compare(self, outstanding: _OutstandingLogin) -> None:
+    def _compare_login(self, outstanding: _OutstandingLogin) -> None:
         """Compare only the error codes: other contents of authentications always differ."""
         self._report.logins += 1
         try:

@@ -34,14 +34,14 @@ from kafka_shim.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import deduplicate_by_topic
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
 
 
 def test_the_last_entry_of_a_partition_counts() -> None:
     rows = [("a", 0, "first"), ("b", 0, "other"), ("a", 1, "more"), ("a", 0, "last")]
-    assert dict(rows_by_topic_deduplicated(rows)) == {"a": ["last", "more"], "b": ["other"]}
+    assert dict(deduplicate_by_topic(rows)) == {"a": ["last", "more"], "b": ["other"]}
 
 
 @pytest.mark.parametrize(("release", "counts"), [("3.3", [2]), ("3.5", [2, 1, 1])])

@@ -19,7 +19,7 @@ from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
 from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember
 from kafka_shim.shim.state.groups.classic.classic_rebalance import RESPONSES_PER_FLUSH
-from kafka_shim.shim.state.groups.classic.classic_roster import ClassicRoster
+from kafka_shim.shim.state.groups.classic.classic_roster import ClassicMembers
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.streams.sticky_tasks import (
@@ -170,7 +170,7 @@ def test_the_work_of_assignors_is_linear(assign: Assign) -> None:
 
 
 def test_protocols_of_members_that_left_are_forgotten() -> None:
-    roster = ClassicRoster()
+    roster = ClassicMembers()
     protocols = tuple((f"p{number}", b"") for number in range(1000))
     joining = join_request(member_id="m", protocols=protocols)
     member = ClassicMember("m", joining)

@@ -43,9 +43,7 @@ _PLUGIN_SETTINGS = frozenset({"alter.config.policy.kraft.compatibility.enable"})
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
 
-def stored_settings_requiring_alterable_broker(
-    resource_type: int, name: str, context: RequestContext
-) -> dict[str, str]:
+def settings_to_alter(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
     """Return the settings that were set on the resource.
 
     Names of resources other than brokers are checked later, by `check_new_settings`, after the
@@ -92,15 +90,15 @@ def check_new_settings(
             _check_topic_exists(name, context)
         case ConfigResourceType.BROKER:
             check_broker_settings(name, new, context)
-            _check_min_insync_not_removed(name, new, context)
-            check_min_insync_not_per_broker(name, new, context)
+            _check_min_insync_kept(name, new, context)
+            check_min_insync_scope(name, new, context)
         case ConfigResourceType.GROUP:
             _check_name_not_empty(name, "group")
             definitions = context.cluster.configs.group_definitions
             _check_settings_known(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_setting_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_list_elements_distinct(new, definitions, ErrorCode.INVALID_CONFIG)
-            check_group_settings_beyond_definitions(new, context.cluster.configs)
+            check_group_settings(new, context.cluster.configs)
         case _:
             _check_name_not_empty(name, "subscription")
             check_metrics_subscription(new, context.cluster)
@@ -241,9 +239,7 @@ def _check_list_elements_distinct(
             raise ConfigResourceError(error, f"`{value}` for {key}: duplicate element")
 
 
-def check_min_insync_not_per_broker(
-    name: str, altered: Iterable[str], context: RequestContext
-) -> None:
+def check_min_insync_scope(name: str, altered: Iterable[str], context: RequestContext) -> None:
     """Check that min.insync.replicas is set for the cluster only, with eligible leader replicas
     (KIP-966).
     """
@@ -252,9 +248,7 @@ def check_min_insync_not_per_broker(
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, text)
 
 
-def _check_min_insync_not_removed(
-    name: str, new: Mapping[str, str], context: RequestContext
-) -> None:
+def _check_min_insync_kept(name: str, new: Mapping[str, str], context: RequestContext) -> None:
     is_removed = (
         MIN_INSYNC_REPLICAS in context.cluster.configs.all_brokers
         and MIN_INSYNC_REPLICAS not in new
@@ -288,7 +282,7 @@ STREAMS_ASSIGNOR = "streams.assignor.name"
 _BOUNDED_AS = {"num.standby.replicas": "standby.replicas", "num.warmup.replicas": "warmup.replicas"}
 
 
-def check_group_settings_beyond_definitions(new: Mapping[str, str], configs: Configs) -> None:
+def check_group_settings(new: Mapping[str, str], configs: Configs) -> None:
     """Check the broker's bounds, session timeouts, the dead letter queue's name, and the assignor.
 
     Raise ConfigResourceError for the first that is wrong.

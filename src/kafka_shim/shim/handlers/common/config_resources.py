@@ -25,7 +25,7 @@ def unalterable_type_error(resource_type: int) -> ConfigResourceError:
     return ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
 
 
-def check_resource_count(count: int) -> None:
+def check_not_duplicated(count: int) -> None:
     """Raise ConfigResourceError for a resource that a request names more than once."""
     if count > 1:
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate resource")
@@ -72,7 +72,7 @@ def config_access_error(context: RequestContext, requirement: Requirement, name:
 
     In 0.11, a resource without DESCRIBE is hidden: the denial is UNKNOWN_TOPIC_OR_PARTITION.
     """
-    context.access.repeat_cluster_checks()  # a check for each resource
+    context.access.forget_cluster_checks()  # a check for each resource
     error = context.access.denial_error(requirement, name)
     if error is NO_ERROR:
         return error
@@ -97,9 +97,7 @@ def require_config_access(
         )
 
 
-def require_early_broker_access(
-    context: RequestContext, requirement: Requirement, name: str
-) -> None:
+def authorize_broker_early(context: RequestContext, requirement: Requirement, name: str) -> None:
     """Check the permission to alter a broker before its settings, in releases that do so."""
     if context.facts.configs.alter_broker_configs_checks_permission_first:
         require_config_access(context, requirement, name, has_message=False)

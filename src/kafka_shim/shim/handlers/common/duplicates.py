@@ -12,7 +12,7 @@ Row = TypeVar("Row")
 Value = TypeVar("Value", bound=Hashable)
 
 
-def rows_by_topic_deduplicated(
+def deduplicate_by_topic(
     rows: Iterable[tuple[str, int, Row]],
 ) -> Iterator[tuple[str, list[Row]]]:
     """Group rows (topic, partition, row) like such a map: each topic with its responses."""
@@ -32,7 +32,7 @@ def distinct(values: Iterable[Value]) -> Iterator[Value]:
             yield value
 
 
-def repeated_values(values: Iterable[Value]) -> dict[Value, int]:
+def repeated_value_counts(values: Iterable[Value]) -> dict[Value, int]:
     """Return how often the values occur that occur repeatedly, in the order of the first ones."""
     return {value: count for value, count in Counter(values).items() if count > 1}
 

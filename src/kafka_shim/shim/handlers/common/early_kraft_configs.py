@@ -20,7 +20,7 @@ from kafka_shim.shim.handlers.common import config_change
 from kafka_shim.shim.handlers.common.config_resources import (
     ConfigOperation,
     ConfigResourceError,
-    check_resource_count,
+    check_not_duplicated,
     is_describable_type,
     require_config_access,
     unalterable_type_error,
@@ -41,16 +41,16 @@ class NamedConfigResource(Protocol):
 Altered = TypeVar("Altered", bound=NamedConfigResource)
 
 
-class SplitResources(NamedTuple, Generic[Altered]):
+class AuthorizedResources(NamedTuple, Generic[Altered]):
     """Resources of a request: rejected ones with their errors, and those that may be altered."""
 
     rejected: list[tuple[Altered, ConfigResourceError | None]]
     alterable: list[Altered]
 
 
-def split_rejected(
+def authorize_resources(
     resources: Sequence[Altered], requirements: Mapping[int, Requirement], context: RequestContext
-) -> SplitResources[Altered]:
+) -> AuthorizedResources[Altered]:
     """Check types, duplicates and permissions.
 
     Each resource occurs once, but those of an unknown type as often as in the request.
@@ -69,7 +69,7 @@ def split_rejected(
     allowed: list[Altered] = []
     for (kind, name), resource in named.items():
         try:
-            check_resource_count(counts[kind, name])
+            check_not_duplicated(counts[kind, name])
             if kind == ConfigResourceType.BROKER_LOGGER:
                 raise unalterable_type_error(kind)
             require_config_access(context, requirements[kind], name)
@@ -77,7 +77,7 @@ def split_rejected(
             rows.append((resource, failure))
         else:
             allowed.append(resource)
-    return SplitResources(rows, allowed)
+    return AuthorizedResources(rows, allowed)
 
 
 def alter_each_resource(
@@ -109,15 +109,13 @@ def stored_settings(kind: int, name: str, context: RequestContext) -> Mapping[st
     return configs.brokers.get(_parse_node_id(name), {}) if name else configs.all_brokers
 
 
-def check_topic_settings_if_validated(
-    kind: int, new: Mapping[str, str], context: RequestContext
-) -> None:
+def check_new_topic_settings(kind: int, new: Mapping[str, str], context: RequestContext) -> None:
     """Raise ConfigResourceError for invalid settings of a topic, in releases that check them."""
     if kind == ConfigResourceType.TOPIC and context.facts.configs.topic_configs_are_validated:
         config_change.check_topic_settings(new, context)
 
 
-def store_broker_or_even_future_topic_settings(
+def store_resource_settings(
     kind: int, name: str, new: Mapping[str, str], context: RequestContext
 ) -> None:
     """Replace the settings of a resource; its topic may be created later."""
@@ -176,9 +174,9 @@ def apply_operations_as_kraft_3_0(
             new.pop(config.name, None)
         else:
             new[config.name] = value
-    check_topic_settings_if_validated(kind, new, context)
+    check_new_topic_settings(kind, new, context)
     if not validate_only:
-        store_broker_or_even_future_topic_settings(kind, name, new, context)
+        store_resource_settings(kind, name, new, context)
 
 
 def _changed_value(

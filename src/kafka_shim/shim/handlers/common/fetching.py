@@ -108,7 +108,7 @@ def _follower_without_replica_error(
     (KIP-841).
     """
     error = reader.facts.fetch_without_replica_error
-    if not _is_broker_without_follower_replica(partition, reader) or error is NO_ERROR:
+    if not _is_non_follower_broker(partition, reader) or error is NO_ERROR:
         return NO_ERROR
     return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
 
@@ -126,7 +126,7 @@ def _out_of_range_error(partition: Partition, request: FetchPartition) -> ErrorC
     return ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def _is_broker_without_follower_replica(partition: Partition, reader: PartitionReader) -> bool:
+def _is_non_follower_broker(partition: Partition, reader: PartitionReader) -> bool:
     """Return whether the reader is a broker without a replica to fetch, or the leader itself, and
     so gets nothing at first.
     """
@@ -175,7 +175,7 @@ def read_partition(
         if divergence is not None:
             response.diverging_epoch = divergence
             return response
-    if _is_broker_without_follower_replica(partition, reader):
+    if _is_non_follower_broker(partition, reader):
         return response
     end = readable_end_offset(partition, reader)
     limit = min(max(request.partition_max_bytes, 0), bytes_max)
@@ -189,7 +189,7 @@ def read_partition(
     is_cut = not chunks and limit > 0 and log.bytes_between(request.fetch_offset, end) > 0
     if reader.is_consumer_reading_committed and not is_cut:  # null if the first batch was cut off
         bytes_read = max(limit, len(response.records))
-        beyond = _aborted_transactions_list_end(
+        beyond = _aborted_transactions_end_offset(
             log, request.fetch_offset, end, bytes_read, reader.facts
         )
         response.aborted_transactions = [
@@ -244,11 +244,11 @@ def response_bytes_limit(
     return requested_bytes if quota_bytes is None else min(requested_bytes, quota_bytes)
 
 
-def readable_bytes_up_to_limit(
+def count_readable_bytes(
     partition: Partition, request: FetchPartition, reader: PartitionReader
 ) -> int:
     """Return how many bytes a reader would get."""
-    if _is_broker_without_follower_replica(partition, reader):
+    if _is_non_follower_broker(partition, reader):
         return 0
     ready = partition.log.bytes_between(
         request.fetch_offset, readable_end_offset(partition, reader)
@@ -296,7 +296,7 @@ def _drop_messages_before(message_set: bytes, offset: int) -> bytes:
     return b""
 
 
-def _aborted_transactions_list_end(
+def _aborted_transactions_end_offset(
     log: PartitionLog, offset: int, end: int, bytes_max: int, facts: RecordFacts
 ) -> int:
     """Return the offset before which listed aborted transactions begin, whether they are readable

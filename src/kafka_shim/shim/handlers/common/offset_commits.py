@@ -19,13 +19,13 @@ from kafka_shim.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponseTopic,
 )
-from kafka_shim.shim.handlers.common.duplicates import last_row_per_key, rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.duplicates import deduplicate_by_topic, last_row_per_key
 from kafka_shim.shim.handlers.common.topic_access import TopicErrors
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import (
     CommittedOffset,
-    stand_in_topic_id_of_missing_partition,
+    missing_partition_topic_id,
 )
 from kafka_shim.shim.state.topics import Topic
 
@@ -35,7 +35,7 @@ CommitRequestTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
 CommitRequestPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
 
-def merge_response_rows(response: Response) -> Response:
+def merge_duplicate_rows(response: Response) -> Response:
     """Merge a response for releases that collect it in a map: every topic and partition once."""
     first = {topic.name: topic for topic in reversed(response.topics)}
     rows = (
@@ -45,7 +45,7 @@ def merge_response_rows(response: Response) -> Response:
     )
     response.topics = [
         msgspec.structs.replace(first[name], partitions=partitions)
-        for name, partitions in rows_by_topic_deduplicated(rows)
+        for name, partitions in deduplicate_by_topic(rows)
     ]
     return response
 
@@ -117,7 +117,7 @@ def commit_topic_errors(
     return errors
 
 
-def permitted_commits_adding_errors(
+def find_permitted_commits(
     context: RequestContext,
     errors: TopicErrors,
     request_topic: CommitRequestTopic,
@@ -154,7 +154,7 @@ def permitted_commits_adding_errors(
                     request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 )
                 continue
-            stored_topic_id = stand_in_topic_id_of_missing_partition(topic.name)
+            stored_topic_id = missing_partition_topic_id(topic.name)
         yield PermittedCommit(request_topic, partition, topic, stored_topic_id)
 
 
@@ -167,7 +167,7 @@ def last_commit_of_each_partition(
     )
 
 
-def metadata_within_limit(
+def metadata_size_checks(
     permitted: Iterable[PermittedCommit], context: RequestContext
 ) -> list[bool]:
     """Return whether each commit's metadata is within `offset.metadata.max.bytes`."""

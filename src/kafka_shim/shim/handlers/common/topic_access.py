@@ -20,14 +20,14 @@ class TopicErrors:
     ) -> None:
         self._context = context
         self._requirement = requirement
-        self._counts = Counter(names)
+        self._object_counts = Counter(names)
         self._errors: dict[str, ErrorCode] = {}
 
     def error(self, name: str) -> ErrorCode:
         """Return the error of a topic, as `topic_error` does."""
         errors = self._errors
         if name not in errors:
-            count = self._counts[name]
+            count = self._object_counts[name]
             errors[name] = topic_error(self._context, self._requirement, name, count)
         return errors[name]
 

@@ -143,7 +143,7 @@ def _replica_assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Se
         partitions = cluster.configs.effective_broker_int("num.partitions")
     if factor == DEFAULT_COUNT and has_defaults:
         factor = cluster.configs.effective_broker_int("default.replication.factor")
-    alive, stopped = cluster.live_nodes(), cluster.stopped_nodes_allowed_as_replicas()
+    alive, stopped = cluster.live_nodes(), cluster.stopped_replica_candidates()
     failures = []
     if partitions <= 0:
         message = f"{partitions} partitions: expected at least one"
@@ -159,7 +159,7 @@ def _replica_assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Se
         count = len(alive) + len(stopped)
         message = f"replication factor {factor}: there are only {count} brokers"
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
-    check_partition_count_at_most_limit(partitions)
+    check_partition_count(partitions)
     return place_replicas_live_first(alive, stopped, partitions, factor, cluster.random)
 
 
@@ -185,7 +185,7 @@ class PartitionBudget:
             raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
 
 
-def check_partition_count_at_most_limit(partitions: int) -> None:
+def check_partition_count(partitions: int) -> None:
     """Raise TopicError for more partitions than a topic can have."""
     if partitions > PARTITIONS_MAX:
         message = f"{partitions} partitions: a topic can have at most {PARTITIONS_MAX}"

@@ -19,7 +19,7 @@ class TransactionOwner(NamedTuple):
     producer_epoch: int
 
 
-def has_open_transaction_of_producer(
+def is_transaction_open(
     log: PartitionLog, producer_id: int, epoch: int, facts: RecordFacts
 ) -> bool:
     """Return whether the log has an open transaction of the producer, in its epoch if checked."""

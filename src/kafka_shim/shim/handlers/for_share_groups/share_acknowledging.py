@@ -26,7 +26,7 @@ MESSAGES = {
 }
 
 
-class AcknowledgementOutcome(msgspec.Struct, frozen=True):
+class AcknowledgementResult(msgspec.Struct, frozen=True):
     """What became of the acknowledgements of one partition."""
 
     error: ErrorCode = NO_ERROR
@@ -44,24 +44,24 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
 
     def acknowledge_all(
         self, topics: Iterable[AcknowledgedTopic]
-    ) -> dict[TopicPartition, AcknowledgementOutcome]:
+    ) -> dict[TopicPartition, AcknowledgementResult]:
         """Return the outcome by partition.
 
         Partitions without acknowledgements have one only if others have some (observed on 4.3.1).
         """
-        failed: dict[TopicPartition, AcknowledgementOutcome] = {}
-        without_batches: dict[TopicPartition, AcknowledgementOutcome] = {}
+        failed: dict[TopicPartition, AcknowledgementResult] = {}
+        without_batches: dict[TopicPartition, AcknowledgementResult] = {}
         batches_by_partition: dict[TopicPartition, Sequence[Acknowledgement]] = {}
         for topic in topics:
             for row in topic.partitions:
                 place = (topic.topic_id, row.partition_index)
-                error = self._error_before_acknowledging(place, row.acknowledgement_batches)
+                error = self._precheck_error(place, row.acknowledgement_batches)
                 if error is not NO_ERROR:
-                    failed[place] = AcknowledgementOutcome(error)
+                    failed[place] = AcknowledgementResult(error)
                 elif row.acknowledgement_batches:
                     batches_by_partition[place] = row.acknowledgement_batches
                 else:
-                    without_batches[place] = AcknowledgementOutcome()
+                    without_batches[place] = AcknowledgementResult()
         if not batches_by_partition:
             return failed
         acknowledged = {
@@ -70,20 +70,20 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
         }
         return acknowledged | failed | without_batches
 
-    def _error_before_acknowledging(
+    def _precheck_error(
         self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
     ) -> ErrorCode:
         topic = self.context.cluster.topics.by_id(partition_key[0])
         if topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
-        if not self._are_valid_acknowledgements(batches):
+        if not self._has_valid_batches(batches):
             return ErrorCode.INVALID_REQUEST
         denial = self.denials[topic.name]
         if denial is NO_ERROR and topic.led_partition(partition_key[1]) is None:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return denial
 
-    def _are_valid_acknowledgements(self, batches: Iterable[Acknowledgement]) -> bool:
+    def _has_valid_batches(self, batches: Iterable[Acknowledgement]) -> bool:
         """Return whether acknowledgements are valid, without the records."""
         version = self.context.version
         greatest = RENEW if version >= RENEWS_SINCE else RENEW - 1
@@ -100,7 +100,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
 
     def _acknowledge_partition(
         self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
-    ) -> AcknowledgementOutcome:
+    ) -> AcknowledgementResult:
         partition = self.context.cluster.share_partitions.find_loaded(
             (self.group_id, *partition_key)
         )
@@ -108,4 +108,4 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         else:
             error = partition.acknowledge(self.member_id, batches)
-        return AcknowledgementOutcome(error, MESSAGES.get(error))
+        return AcknowledgementResult(error, MESSAGES.get(error))

@@ -52,7 +52,7 @@ class _AcquiredRow(NamedTuple):
     read_bytes: int
 
 
-class ShareFetchReading:
+class ShareFetchReader:
     """One request: partitions are checked immediately, read when there is enough or time is up."""
 
     def __init__(
@@ -83,8 +83,8 @@ class ShareFetchReading:
         """
         for session_partition in rotate_partitions(wanted, self._request.share_session_epoch):
             self._load_partition(session_partition)
-        if self._is_ready_setting_read_order() or self._request.max_wait_ms <= 0:
-            on_rows_or_failure(self._acquire_rows(self._early_unloaded_rows()))
+        if self._prepare_ready_reads() or self._request.max_wait_ms <= 0:
+            on_rows_or_failure(self._acquire_rows(self._immediate_error_rows()))
             return lambda: None
 
         def finish() -> None:
@@ -92,7 +92,7 @@ class ShareFetchReading:
             on_rows_or_failure(self._acquire_rows(self._unloaded_rows))
 
         def try_finish() -> None:
-            if self._is_ready_setting_read_order():
+            if self._prepare_ready_reads():
                 finish()
 
         for source in self._sources:
@@ -109,14 +109,14 @@ class ShareFetchReading:
             error is NO_ERROR
             and self._context.cluster.topics.by_id(session_partition.topic_id) is None
         ):
-            self._fail_partition_of_deleted_topic(session_partition)
+            self._fail_deleted_topic(session_partition)
             return
         if error is NO_ERROR:
             partition = self._context.cluster.topics.led_partition(
                 session_partition.topic or "", session_partition.partition_index
             )
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else error
-        if partition is not None and self._wants_records:
+        if partition is not None and self._requests_records:
             if partition.leader_id != self._context.node_id:
                 error = ErrorCode.NOT_LEADER_OR_FOLLOWER
             else:
@@ -148,7 +148,7 @@ class ShareFetchReading:
             return ErrorCode.UNKNOWN_TOPIC_ID
         return self._denials[session_partition.topic]
 
-    def _fail_partition_of_deleted_topic(self, session_partition: SessionPartition) -> None:
+    def _fail_deleted_topic(self, session_partition: SessionPartition) -> None:
         """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
         if (
             self._context.cluster.topics.led_partition(
@@ -167,7 +167,7 @@ class ShareFetchReading:
             )
 
     @property
-    def _wants_records(self) -> bool:
+    def _requests_records(self) -> bool:
         return self._request.max_records != 0 and self._request.max_bytes != 0
 
     def _acquirable_partitions(self) -> list[ReadableSharePartition]:
@@ -182,7 +182,7 @@ class ShareFetchReading:
         log = partition.log
         return log.last_stable_offset if self._reads_committed else log.high_watermark
 
-    def _is_ready_setting_read_order(self) -> bool:
+    def _prepare_ready_reads(self) -> bool:
         """Return whether to respond now; also decide the order of reads.
 
         Partitions that were never read are read in advance, and so come last (observed on 4.3.1).
@@ -202,11 +202,11 @@ class ShareFetchReading:
         ]
         for source in fresh:
             source.share_partition.last_read_offset = source.share_partition.next_fetch_offset
-        is_enough = self._is_ready(sources)
+        is_enough = self._has_enough_bytes(sources)
         self._slices = [known, fresh] if is_enough else []
         return is_enough
 
-    def _is_ready(self, sources: Sequence[ReadableSharePartition]) -> bool:
+    def _has_enough_bytes(self, sources: Sequence[ReadableSharePartition]) -> bool:
         request = self._request
         ready = 0
         for source in sources:
@@ -220,7 +220,7 @@ class ShareFetchReading:
             ready += min(limit, source.partition.log.bytes_between(offset, end))
         return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
-    def _early_unloaded_rows(self) -> Rows:
+    def _immediate_error_rows(self) -> Rows:
         """Return the partitions without state that are in a response without a wait.
 
         A real broker reads states one after the other, later than the request. Its response does
@@ -290,7 +290,7 @@ class ShareFetchReading:
         )
         acquired = acquire_records(share_partition, taking, offset, read_batches, aborted)
         if acquired:
-            data.records = _batches_from_first_to_last_acquired(payloads, read_batches, acquired)
+            data.records = _trim_to_acquired(payloads, read_batches, acquired)
             data.acquired_records = [
                 AcquiredRecords(
                     records.first_offset,
@@ -327,7 +327,7 @@ def failed_partition_data(index: int, error: ErrorCode) -> PartitionData:
     return PartitionData(partition_index=index, error_code=error, records=b"")
 
 
-def _batches_from_first_to_last_acquired(
+def _trim_to_acquired(
     payloads: Iterable[bytes], batches: Sequence[Batch], acquired: Sequence[AcquiredRange]
 ) -> bytes:
     """Return the batches from the first to the last acquired record."""

@@ -28,7 +28,7 @@ def check_share_request(
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
 
 
-def access_error_per_name_rejecting_unknown(
+def topic_access_errors(
     context: RequestContext, requirement: Requirement, names: Iterable[str | None]
 ) -> dict[str, ErrorCode]:
     """Return the denial of each topic, or NONE. Raise RequestRejected for an unknown id (None)."""

@@ -17,7 +17,7 @@ from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    check_batch_returning_max_timestamp_ms,
+    check_batch,
     check_compression_known,
 )
 
@@ -29,9 +29,7 @@ class CheckedBatch(NamedTuple):
     max_timestamp_ms: int
 
 
-def checked_batches_converting_old_formats(
-    records: bytes, limits: RecordLimits
-) -> Iterator[CheckedBatch]:
+def iter_checked_batches(records: bytes, limits: RecordLimits) -> Iterator[CheckedBatch]:
     """Yield checked batches; messages of old formats are converted to one batch.
 
     Raise RecordsRejected for the first that is invalid.
@@ -40,7 +38,7 @@ def checked_batches_converting_old_formats(
         formats = {magic for *_, magic in batch_bounds(records)}
         if formats == {2}:
             for batch in iterate_batches(records):
-                yield CheckedBatch(batch, check_batch_returning_max_timestamp_ms(batch, limits))
+                yield CheckedBatch(batch, check_batch(batch, limits))
             return
         rows, compression = _records_of_old_formats(records, limits)
     except DecodeError as error:
@@ -49,7 +47,7 @@ def checked_batches_converting_old_formats(
     for at, row in enumerate(rows):
         row.offset = at
     (batch,) = iterate_batches(encode_batch(rows, options))
-    yield CheckedBatch(batch, check_batch_returning_max_timestamp_ms(batch, limits))
+    yield CheckedBatch(batch, check_batch(batch, limits))
 
 
 def _records_of_old_formats(

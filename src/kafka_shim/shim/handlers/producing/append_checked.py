@@ -6,23 +6,23 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.transaction_verification import (
     TransactionOwner,
-    has_open_transaction_of_producer,
+    is_transaction_open,
     verify_partition,
 )
 from kafka_shim.shim.handlers.producing.any_format import (
     CheckedBatch,
-    checked_batches_converting_old_formats,
+    iter_checked_batches,
 )
 from kafka_shim.shim.handlers.producing.appending import (
     AppendedPosition,
     append_batches,
-    append_unless_duplicate,
+    append_idempotently,
 )
 from kafka_shim.shim.handlers.producing.produced_rows import ProducedRow
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    check_batch_returning_max_timestamp_ms,
+    check_batch,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
@@ -44,7 +44,7 @@ def check_and_append(
     """Append to a partition after checks in Kafka's order. Raise RecordsRejected if one fails."""
     content, batch = row.content, row.batch
     if content is None:
-        check_request(name, request, context)
+        check_produce_request(name, request, context)
         raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, returns_log_start=True)
     if (
         batch is not None
@@ -57,7 +57,7 @@ def check_and_append(
         if not partition.is_led_with_open_log_by(context.node_id):
             raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         _verify_transaction(name, partition, batch, request, context, facts)
-    check_request(name, request, context)
+    check_produce_request(name, request, context)
     if not partition.is_led_with_open_log_by(context.node_id):
         raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     settings = partition.log.settings
@@ -65,9 +65,7 @@ def check_and_append(
         _check_min_insync_replicas(partition, settings.min_insync_replicas, facts)
     limits = RecordLimits(settings, facts, context.cluster.clock.now_ms())
     if batch is not None:
-        return append_unless_duplicate(
-            partition, batch, limits, check_batch_returning_max_timestamp_ms(batch, limits)
-        )
+        return append_idempotently(partition, batch, limits, check_batch(batch, limits))
     return _append_any_format(partition, content, limits)
 
 
@@ -81,7 +79,7 @@ def _append_any_format(
     rejection = None
     try:
         if content:
-            checked.extend(checked_batches_converting_old_formats(content, limits))
+            checked.extend(iter_checked_batches(content, limits))
     except RecordsRejected as error:
         rejection = error
     appended = append_batches(partition, checked, limits)
@@ -90,7 +88,7 @@ def _append_any_format(
     return appended
 
 
-def check_request(name: str, request: ProduceRequest, context: RequestContext) -> None:
+def check_produce_request(name: str, request: ProduceRequest, context: RequestContext) -> None:
     """Check what needs no partition. Raise RecordsRejected if a check fails."""
     if not ALL <= request.acks <= 1:
         raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -111,7 +109,7 @@ def _verify_transaction(
     owner = batch.producer_id, batch.producer_epoch
     if batch.producer_id <= NO_PRODUCER:
         return
-    if has_open_transaction_of_producer(partition.log, *owner, facts):
+    if is_transaction_open(partition.log, *owner, facts):
         return
     assert request.transactional_id is not None  # else the request was refused
     partition.log.note_unverified_batch(

@@ -35,12 +35,12 @@ def append_batches(
     """Append checked batches, and return the position of the first."""
     first = None
     for batch, max_timestamp_ms in batches:
-        appended = append_unless_duplicate(partition, batch, limits, max_timestamp_ms)
+        appended = append_idempotently(partition, batch, limits, max_timestamp_ms)
         first = first or appended
     return first or NOTHING_APPENDED
 
 
-def append_unless_duplicate(
+def append_idempotently(
     partition: Partition, batch: Batch, limits: RecordLimits, max_timestamp_ms: int
 ) -> AppendedPosition:
     """Append a checked batch of format 2, unless it is a duplicate.
@@ -50,7 +50,7 @@ def append_unless_duplicate(
     """
     log = partition.log
     if batch.producer_id <= NO_PRODUCER:
-        return _store_with_offsets(partition, batch, limits, max_timestamp_ms)
+        return _assign_offsets_and_store(partition, batch, limits, max_timestamp_ms)
     last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
     owner = (batch.producer_id, batch.producer_epoch)
     remembered = limits.facts.producer_batches_remembered
@@ -74,10 +74,10 @@ def append_unless_duplicate(
         ProducedBatch(batch.base_sequence, last_sequence, log.end_offset, timestamp),
         is_transactional=batch.is_transactional,
     )
-    return _store_with_offsets(partition, batch, limits, max_timestamp_ms)
+    return _assign_offsets_and_store(partition, batch, limits, max_timestamp_ms)
 
 
-def _store_with_offsets(
+def _assign_offsets_and_store(
     partition: Partition, batch: Batch, limits: RecordLimits, max_timestamp_ms: int
 ) -> AppendedPosition:
     log = partition.log

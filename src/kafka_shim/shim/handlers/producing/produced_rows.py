@@ -108,7 +108,7 @@ def _check_parsable(formats: list[int], context: RequestContext) -> None:
         raise CloseConnection("a partition has no readable batch, or more than one")
 
 
-def last_row_outcomes(
+def resolve_duplicate_rows(
     rows: Iterable[ProducedRow], version: int, facts: RecordFacts
 ) -> tuple[ProducedRow | None, RecordsRejected | None]:
     """Return a partition's last row that can be appended, and the error of the last that cannot."""
@@ -138,7 +138,7 @@ def null_records_error(
         for index, rows in topic.partitions.items():
             partition = context.cluster.topics.led_partition(name, index)
             if partition is not None and any(row.content is None for row in rows):
-                found_last, _ = last_row_outcomes(rows, context.version, context.facts.records)
+                found_last, _ = resolve_duplicate_rows(rows, context.version, context.facts.records)
                 if found_last is not None and found_last.content is None:
                     return ErrorCode.UNKNOWN_SERVER_ERROR
     return NO_ERROR

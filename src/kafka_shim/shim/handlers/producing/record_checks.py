@@ -119,7 +119,7 @@ def check_compression_of_version(batch: Batch, version: int, facts: RecordFacts)
         raise RecordsRejected(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
-def check_batch_returning_max_timestamp_ms(batch: Batch, limits: RecordLimits) -> int:
+def check_batch(batch: Batch, limits: RecordLimits) -> int:
     """Check a batch against the limits of a log.
 
     Return the greatest time of its records (ms), whatever its header says; the header's if the

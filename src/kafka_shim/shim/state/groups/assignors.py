@@ -104,7 +104,7 @@ class MemberPartitions:
     """
 
     def __init__(self, current: OrderedAssignment) -> None:
-        self._held = _as_read_from_log(current)
+        self._held = _in_log_replay_order(current)
         self._is_copy = False
 
     def __contains__(self, topic_id: bytes) -> bool:
@@ -116,7 +116,7 @@ class MemberPartitions:
     def partitions_of_topic(self, topic_id: bytes) -> list[int]:
         return list(self._held.get(topic_id) or ())
 
-    def copy_on_write(self) -> None:
+    def copy_before_write(self) -> None:
         """Copy it, unless that was done before."""
         if self._is_copy:
             return
@@ -127,7 +127,7 @@ class MemberPartitions:
 
     def add_partition(self, topic_id: bytes, partition: int, set_capacity: int = 16) -> None:
         """Add a partition; `set_capacity` is the capacity of a new set of a topic's partitions."""
-        self.copy_on_write()
+        self.copy_before_write()
         self._held.get_or_create(topic_id, lambda: JavaHashSet(integer_hash, set_capacity)).add(
             partition
         )
@@ -138,7 +138,7 @@ class MemberPartitions:
         """Remove a partition; return whether it existed. The topic may be removed with its last
         one.
         """
-        self.copy_on_write()
+        self.copy_before_write()
         partitions = self._held.get(topic_id)
         if partitions is None or partition not in partitions:
             return False
@@ -148,14 +148,14 @@ class MemberPartitions:
         return True
 
     def drop_topic(self, topic_id: bytes) -> None:
-        self.copy_on_write()
+        self.copy_before_write()
         self._held.remove(topic_id)
 
     def as_ordered_assignment(self) -> OrderedAssignment:
         return dict(self.partitions_by_topic())
 
 
-def _as_read_from_log(current: OrderedAssignment) -> JavaHashMap[bytes, JavaHashSet[int]]:
+def _in_log_replay_order(current: OrderedAssignment) -> JavaHashMap[bytes, JavaHashSet[int]]:
     found = JavaHashMap[bytes, JavaHashSet[int]](uuid_hash)
     for topic_id, partitions in current.items():
         found.put(topic_id, copied_hash_set(partitions, integer_hash))

@@ -128,7 +128,7 @@ class EpochGroup(Group, Generic[Member]):
             self.target.target_epoch,
             self._target_for_reconciliation(member),
             owned,
-            self._unowned_check_for(member),
+            self._create_unowned_check(member),
         )
         return member.assigned != before
 
@@ -153,7 +153,7 @@ class EpochGroup(Group, Generic[Member]):
         """Let a static member leave temporarily; it keeps its assignment."""
         self.timers.stop_rebalance_timeout(member.member_id)
         left = self.members[member.member_id] = copy(member)
-        left.leave_temporarily_without_revoking()
+        left.leave_temporarily()
 
     def drop_member_in_epoch(self, member: Member) -> None:
         """Remove a member, without beginning a new epoch."""
@@ -182,7 +182,7 @@ class EpochGroup(Group, Generic[Member]):
 
     def awaits_revocation_by_others(self, member: Member) -> bool:
         """Return whether another member still holds a partition of this member's target."""
-        is_free = self._unowned_check_for(member)
+        is_free = self._create_unowned_check(member)
         return any(
             not is_free(topic_id, at)
             for topic_id, partitions in self.target.target_of_member(member.member_id).items()
@@ -194,7 +194,7 @@ class EpochGroup(Group, Generic[Member]):
         """Return whether a member can keep a partition that it was to revoke immediately."""
         return False
 
-    def _unowned_check_for(self, member: Member) -> IsUnowned:
+    def _create_unowned_check(self, member: Member) -> IsUnowned:
         given_up = {} if self.revoking_partitions_can_return else member.revoking
         asked = 0
         held: dict[bytes, set[int]] = {}
@@ -210,12 +210,12 @@ class EpochGroup(Group, Generic[Member]):
                     other.holds(topic_id, at) and other is not member for other in members
                 )
             if asked == FEW:
-                held.update(self._partitions_owned_by_others(member))
+                held.update(self._partitions_of_other_members(member))
             return at not in held.get(topic_id, ())
 
         return is_unowned
 
-    def _partitions_owned_by_others(self, member: Member) -> dict[bytes, set[int]]:
+    def _partitions_of_other_members(self, member: Member) -> dict[bytes, set[int]]:
         """Return the partitions that other members hold, including those
         they have yet to revoke.
         """

@@ -163,9 +163,7 @@ class GroupLog:
         (done,) = compact_logs([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
         partition.records = done.records_after
         if partition.records > RECORDS_MAX // 2:
-            log.delete_records_remembering_max_timestamp(
-                log.batches[len(log.batches) // 2].base_offset
-            )
+            log.delete_records_before(log.batches[len(log.batches) // 2].base_offset)
             partition.records //= 2
 
     # records
@@ -184,9 +182,7 @@ class GroupLog:
             else:
                 group_id, topic_id, partition = key
                 name_of_missing = topic_name_of_missing_partition(topic_id)
-                topic = name_of_missing or self._topics.name_of_topic_even_recently_deleted(
-                    topic_id
-                )
+                topic = name_of_missing or self._topics.current_or_deleted_name(topic_id)
                 if topic is None:  # deleted long ago, and the offset with it
                     continue
                 name = encode_with_version(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)

@@ -105,7 +105,7 @@ class UnwrittenRecords:
         self.changes.append((self.end_offset, change))
         self.end_offset += change.record_count
 
-    def compact_to_last_of_key_dropping_oldest(self, *, keeps_tombstones: bool) -> None:
+    def compact_by_key(self, *, keeps_tombstones: bool) -> None:
         """Keep the last record of each key."""
         kept = self.kept
         for base_offset, note in self.changes:
@@ -205,7 +205,7 @@ class GroupRecords:
         self._unread: dict[int, UnwrittenRecords] = {}  # by partition
         self._deleted: dict[Partition, None] = {}  # by the request that is handled
         self.room = ROOM
-        """The length of `new` above which `settle_changes` must be called;
+        """The length of `new` above which `process_queued_changes` must be called;
         0: somebody has looked, and may wait for more.
         """
         self._wakes = False
@@ -213,14 +213,12 @@ class GroupRecords:
 
     # notes
 
-    def collect_offset_deletion_for_batch(self, topic_id: bytes, partition: int) -> None:
-        """Note that an offset is deleted; `queue_collected_deletions_as_batch` follows."""
+    def collect_offset_deletion(self, topic_id: bytes, partition: int) -> None:
+        """Note that an offset is deleted; `queue_deletion_batch` follows."""
         if len(self._deleted) < AT_ONCE_MAX:
             self._deleted[topic_id, partition] = None
 
-    def queue_collected_deletions_as_batch(
-        self, group_id: str, *, with_group: bool = False
-    ) -> None:
+    def queue_deletion_batch(self, group_id: str, *, with_group: bool = False) -> None:
         """Note the deletions, and perhaps that of the group, as one batch."""
         deleted = tuple(self._deleted)
         self._deleted.clear()
@@ -282,7 +280,7 @@ class GroupRecords:
             group.group_id, known.new_records(self._clock.now_ms(), member_id)
         )
 
-    def treat_members_as_logged(self, group: "Group", log: CreateMemberLog) -> None:
+    def mark_members_logged(self, group: "Group", log: CreateMemberLog) -> None:
         """Note nothing about the present state of a group of a newer kind."""
         known = self._logged[group.group_id] = log(group)
         known.new_records(self._clock.now_ms(), None)
@@ -320,14 +318,14 @@ class GroupRecords:
         if not self.room and not self._wakes:
             self._wakes = True
             self._clock.call_later(
-                0, self._wake_watched_partitions
+                0, self._write_watched_partitions
             )  # now, a change of a group may be half done
 
-    def settle_changes(self) -> None:
+    def process_queued_changes(self) -> None:
         """Compact too many notes; write records that a client waits for."""
         self._limit_changes()
         if not self.room:
-            self._wake_watched_partitions()
+            self._write_watched_partitions()
 
     def _limit_changes(self) -> None:
         if len(self.new) > ROOM or self._weight > NOTES_MAX:
@@ -340,9 +338,7 @@ class GroupRecords:
             self._compact_new_plain_commits()
         self._weight = 0
         for index, unread in self._unread.items():
-            unread.compact_to_last_of_key_dropping_oldest(
-                keeps_tombstones=self.log.has_records_in_partition(index)
-            )
+            unread.compact_by_key(keeps_tombstones=self.log.has_records_in_partition(index))
 
     def _compact_new_plain_commits(self) -> None:
         """Compact new notes that are commits without own retention, as quickly as possible.
@@ -362,7 +358,7 @@ class GroupRecords:
         for key, committed in sorted(last.items(), key=lambda item: item[1].order):
             unread[key[0]].keep_last_commit(key, committed)
 
-    def _wake_watched_partitions(self) -> None:
+    def _write_watched_partitions(self) -> None:
         self._wakes = False
         self._move_changes_to_partitions()
         for index in list(self._unread):

@@ -70,7 +70,7 @@ class GroupTarget:
         self._begun_ms: int | None = None  # when the first member joined
         self._assigned_ms: int | None = None  # when a target was last set
         self._seen: int | None = None  # `change_number` at the last refresh
-        self._counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
+        self._object_counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
         self._has_more = False
 
     def start_with_assigned(self, epoch: int, assigned_by_member: dict[str, Assignment]) -> None:
@@ -98,13 +98,13 @@ class GroupTarget:
     ) -> None:
         """Record the assignable partitions without beginning a new epoch."""
         self._seen = assignable.change_number
-        self._counts = assignable.partition_counts(members)
+        self._object_counts = assignable.partition_counts(members)
 
     def have_assignable_partitions_changed(
         self, assignable: AssignablePartitions, members: Collection[TargetMember]
     ) -> bool:
         """Return whether the assignable partitions differ from those at the last refresh."""
-        return assignable.partition_counts(members) != self._counts
+        return assignable.partition_counts(members) != self._object_counts
 
     def restart_initial_delay(self) -> None:
         """Apply the initial delay again after the next member joins, as none is left."""
@@ -117,7 +117,7 @@ class GroupTarget:
         self._in_order.pop(member_id, None)
         return self._by_member.pop(member_id, {})
 
-    def move_target_to_new_member_id(self, old_id: str, new_id: str) -> None:
+    def replace_target_member_id(self, old_id: str, new_id: str) -> None:
         """Move the target of a static member that rejoined to its new id."""
         if old_id in self._in_order:
             self._in_order[new_id] = self._in_order[old_id]
@@ -126,7 +126,7 @@ class GroupTarget:
     @property
     def partition_counts_at_last_refresh(self) -> Mapping[bytes, int]:
         """The assignable partitions by topic at the last refresh."""
-        return self._counts
+        return self._object_counts
 
     @property
     def has_ever_been_computed(self) -> bool:
@@ -154,7 +154,7 @@ class GroupTarget:
             self._begin_changed_epoch(
                 assignable.partition_counts(members), subscription_changed=subscription_changed
             )
-        if not keeps_target and self._is_due():
+        if not keeps_target and self._is_computation_due():
             self._assigned_ms = self._clock.now_ms()
             subscribers = [
                 Subscriber(
@@ -165,7 +165,7 @@ class GroupTarget:
                 )
                 for member in members
             ]
-            self._set_targets(assign(subscribers, self._counts))
+            self._set_targets(assign(subscribers, self._object_counts))
             self.target_epoch = self.epoch
 
     def _set_targets(self, targets: Mapping[str, OrderedAssignment]) -> None:
@@ -184,11 +184,11 @@ class GroupTarget:
             self._begun_ms = self._clock.now_ms()
         more = self._has_more and not self.awaits_computation
         self._has_more = False
-        if subscription_changed or more or counts != self._counts or self.epoch == NO_EPOCH:
+        if subscription_changed or more or counts != self._object_counts or self.epoch == NO_EPOCH:
             self.epoch += 1
-        self._counts = counts
+        self._object_counts = counts
 
-    def _is_due(self) -> bool:
+    def _is_computation_due(self) -> bool:
         return self.awaits_computation and self._may_be_computed()
 
     def _may_be_computed(self) -> bool:

@@ -94,7 +94,7 @@ class Groups:
         self._rounds = PeriodicWork(
             clock,
             lambda: settings.offsets_check_interval_ms,
-            self._expire_groups_yielding_whether_each_remains,
+            self._expire_groups,
         )
 
     def stop_periodic_work(self) -> None:
@@ -108,16 +108,16 @@ class Groups:
         self._drop_deleted_topics()
         return iter(list(self._groups.values()))
 
-    def find_current(self, group_id: str) -> Group | None:
+    def find_after_cleanup(self, group_id: str) -> Group | None:
         self._drop_deleted_topics()
         self.when_touched(group_id)
         return self._groups.get(group_id)
 
-    def find_without_side_effects(self, group_id: str) -> Group | None:
+    def peek_group(self, group_id: str) -> Group | None:
         """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
 
-    def is_committed(self, group_id: str) -> bool:
+    def is_listed(self, group_id: str) -> bool:
         """Return whether descriptions and lists have a group that exists.
 
         The Java coordinator answers these from committed state. What wrote no record, such as a
@@ -143,7 +143,7 @@ class Groups:
         return cast("StreamsGroup | None", self._find_group_of_type(group_id, GroupType.STREAMS))
 
     def _find_group_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
-        group = self.find_current(group_id)
+        group = self.find_after_cleanup(group_id)
         return group if group is not None and group.type is wanted else None
 
     def get_or_create_classic_group(self, group_id: str) -> "ClassicGroup":
@@ -168,23 +168,23 @@ class Groups:
         if replaced is not None and replaced is not group:
             replaced.close()
             if replaced.type is not GroupType.CLASSIC:
-                self._end_log(replaced)
+                self._log_group_deletion(replaced)
         if group is not replaced and group.type is not GroupType.CLASSIC:
-            self.queue_changes_replacing_classic_group(group)
+            self.queue_member_changes(group)
         self._groups[group.group_id] = group
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
         self._kept_in = None if kept_in is None else kept_in.topic_id
         self._rounds.schedule_next_round()
 
-    def log_changes_of(self, group: Group) -> None:
+    def start_member_log(self, group: Group) -> None:
         """Note each change of members of a new consumer group for the log."""
-        group.on_changed = partial(self.queue_changes_replacing_classic_group, group)
+        group.on_changed = partial(self.queue_member_changes, group)
 
     def mark_as_logged(self, group: Group) -> None:
         """Take the state of a restored group for logged."""
         if group.type is GroupType.CONSUMER:
-            self.records.treat_members_as_logged(group, self._create_member_log)
+            self.records.mark_members_logged(group, self._create_member_log)
 
     def _create_member_log(self, group: Group) -> MemberLog:
         from kafka_shim.shim.state.groups.member_records import LoggedConsumerGroup  # noqa: PLC0415 - see above
@@ -197,26 +197,24 @@ class Groups:
         if group is not None:
             group.on_changed(None)
 
-    def queue_changes_replacing_classic_group(
-        self, group: Group, member_id: str | None = None
-    ) -> None:
+    def queue_member_changes(self, group: Group, member_id: str | None = None) -> None:
         """Note for the log what has changed in a consumer group, maybe of one member only. A group
         of a newer kind replaces a classic group with its id.
         """
         replaced = self._groups.get(group.group_id)
         is_classic = replaced is not None and replaced.type is GroupType.CLASSIC
         if is_classic and not self.records.has_member_records_of(group):
-            self.records.queue_collected_deletions_as_batch(group.group_id, with_group=True)
+            self.records.queue_deletion_batch(group.group_id, with_group=True)
         if group.type is GroupType.CONSUMER:
             self.records.queue_changed_member_records(group, self._create_member_log, member_id)
 
-    def _end_log(self, group: Group) -> None:
+    def _log_group_deletion(self, group: Group) -> None:
         group.on_changed = lambda _: None
         self.records.queue_tombstones_of_deleted_group(group)
 
     def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
-        group = self.find_current(group_id)
+        group = self.find_after_cleanup(group_id)
         if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
@@ -227,7 +225,7 @@ class Groups:
         self._remove_group(group)
         return NO_ERROR
 
-    def end_offset_deletion(self, group: Group) -> None:
+    def finish_offset_deletion(self, group: Group) -> None:
         """End a deletion of offsets: remove an empty group without others, except in newer
         releases.
         """
@@ -235,7 +233,7 @@ class Groups:
         if not keeps and group.is_empty and not self.offsets.group_has_offsets(group.group_id):
             self._remove_group(group)
         else:
-            self.records.queue_collected_deletions_as_batch(group.group_id)
+            self.records.queue_deletion_batch(group.group_id)
 
     def _remove_group(self, group: Group) -> None:
         group.close()
@@ -245,12 +243,12 @@ class Groups:
         self.when_touched(group_id)
         with_pending = self.facts.java_group_coordinator
         for partition in self.offsets.partitions_with_offset(group_id, with_pending=with_pending):
-            self.records.collect_offset_deletion_for_batch(*partition)
+            self.records.collect_offset_deletion(*partition)
         self.offsets.delete_offsets_of_group(group_id)
-        self.records.queue_collected_deletions_as_batch(
+        self.records.queue_deletion_batch(
             group_id, with_group=self._deletion_writes_group_tombstone(group)
         )
-        self._end_log(group)
+        self._log_group_deletion(group)
 
     def _deletion_writes_group_tombstone(self, group: Group) -> bool:
         """Return whether a group has a tombstone when it is deleted."""
@@ -301,10 +299,10 @@ class Groups:
         for group_id in every:
             if group_id in self._groups:
                 for partition in written.get(group_id, ()):
-                    self.records.collect_offset_deletion_for_batch(*partition)
-                self.end_offset_deletion(self._groups[group_id])
+                    self.records.collect_offset_deletion(*partition)
+                self.finish_offset_deletion(self._groups[group_id])
 
-    def _expire_groups_yielding_whether_each_remains(self) -> Iterator[bool]:
+    def _expire_groups(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is
         left.
         """
@@ -313,7 +311,7 @@ class Groups:
                 self._expire_offsets_of_group(group)
                 if group.is_empty and not self.offsets.group_has_offsets(group.group_id):
                     self._remove_group(group)
-                self.records.queue_collected_deletions_as_batch(group.group_id)
+                self.records.queue_deletion_batch(group.group_id)
             yield group.group_id in self._groups
 
     def _expire_offsets_of_group(self, group: Group) -> None:
@@ -332,11 +330,11 @@ class Groups:
                     self.delete_offset(group.group_id, topic_id, partition)
 
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
-        """Delete an offset; `end_offset_deletion` follows."""
+        """Delete an offset; `finish_offset_deletion` follows."""
         if self.offsets.partition_has_offset(
             group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):
-            self.records.collect_offset_deletion_for_batch(topic_id, partition)
+            self.records.collect_offset_deletion(topic_id, partition)
         self.offsets.delete_offset(group_id, topic_id, partition)
 
     # commits of offsets
@@ -360,7 +358,7 @@ class Groups:
         An error applies to the whole commit, and nothing is stored. `append_error` is called last:
         it returns whether the coordinator's log accepts the offsets.
         """
-        group = self.find_current(group_id)
+        group = self.find_after_cleanup(group_id)
         identity.is_transactional = producer_id is not None
         partitions = list(map(_TOPIC_AND_PARTITION, commits))
         error = self._offset_commit_error(group, identity, partitions)
@@ -384,7 +382,7 @@ class Groups:
             self.offsets.store_pending_offsets(group_id, producer_id, rows)
             return NO_ERROR
         self.store_offsets(group_id, commits, retention_ms)
-        if commits and self.find_current(group_id) is None:
+        if commits and self.find_after_cleanup(group_id) is None:
             self.get_or_create_classic_group(group_id)
         return NO_ERROR
 
@@ -404,10 +402,10 @@ class Groups:
             records.new += (group_id, topic_id, partition, offset, mark)
             mark = FOLLOWS
             if len(records.new) > ROOM:  # which takes a moment, so not after all of them
-                records.settle_changes()
+                records.process_queued_changes()
                 mark = retention_ms
         if len(records.new) > records.room:
-            records.settle_changes()
+            records.process_queued_changes()
 
     def _offset_commit_error(
         self,

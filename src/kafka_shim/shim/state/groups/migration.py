@@ -46,7 +46,7 @@ def move_members_to_consumer_group(
         _as_consumer_member(member, classic_group, topics)
         for member in classic_group.roster.members.values()
     ]
-    consumer_group.adopt_members_of_classic_group(members, classic_group.rebalance.generation_id)
+    consumer_group.adopt_classic_members(members, classic_group.rebalance.generation_id)
 
 
 def _as_consumer_member(

@@ -16,7 +16,7 @@ _BY_NAME = bytes(17)
 """Longer than any topic id."""
 
 
-def stand_in_topic_id_of_missing_partition(topic_name: str) -> bytes:
+def missing_partition_topic_id(topic_name: str) -> bytes:
     """Return an id for offsets of partitions that the topic does not have (up to 1.1).
 
     Deleting a topic deletes the offsets of its partitions, but not these.
@@ -211,7 +211,7 @@ class Offsets:
 
     def delete_offsets_of_group(self, group_id: str) -> None:
         group = self._groups.pop(group_id, None)
-        self._notify_all_offsets_of_group_changed(group_id, group)
+        self._notify_group_changed(group_id, group)
         if group is not None:
             pending = [key[0] for held in group.pending.values() for key in held]
             self._forget_unused_topics(group_id, [*group.committed, *pending])
@@ -221,7 +221,7 @@ class Offsets:
             group = self._groups.get(group_id)
             if group is None:
                 continue
-            self._notify_all_offsets_of_group_changed(group_id, group)
+            self._notify_group_changed(group_id, group)
             group.committed.pop(topic_id, None)
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
@@ -280,9 +280,7 @@ class Offsets:
                 group.pending.setdefault(producer_id, {})[topic_id, partition] = offset
                 self._groups_by_producer.setdefault(producer_id, {})[group_id] = None
 
-    def _notify_all_offsets_of_group_changed(
-        self, group_id: str, group: _GroupOffsets | None
-    ) -> None:
+    def _notify_group_changed(self, group_id: str, group: _GroupOffsets | None) -> None:
         """All that a group has changes."""
         if group is None:
             return

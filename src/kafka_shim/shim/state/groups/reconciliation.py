@@ -186,7 +186,7 @@ class ReconcilingMember(msgspec.Struct):
         self.previous_epoch = self.epoch
         self.epoch = epoch
 
-    def leave_temporarily_without_revoking(self) -> None:
+    def leave_temporarily(self) -> None:
         """Leave temporarily as a static member, which keeps its assignment."""
         self.epoch = LEAVING_FOR_A_WHILE
         self._set_revoking({})

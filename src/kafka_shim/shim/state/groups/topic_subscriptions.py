@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
-from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
+from kafka_shim.shim.state.client_patterns import compile_client_pattern
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 from kafka_shim.shim.state.topics import Topics
 
@@ -63,7 +63,7 @@ class TopicSubscriptions:
         self._matching = dict(topics_by_expression)
         self._resolved_epoch = self._seen_epoch = self._topics.epoch
 
-    def note_topic_changes(self, members: Iterable[SubscribingMember]) -> None:
+    def update_change_number(self, members: Iterable[SubscribingMember]) -> None:
         """Raise `change_number` if topics that members subscribe to have changed; others do not
         count, even while an expression is new (the oracle's seed 91042).
         """
@@ -79,14 +79,14 @@ class TopicSubscriptions:
 
     def subscribed_topic_ids(self, member: SubscribingMember) -> frozenset[bytes]:
         """Return the ids of its topics that exist."""
-        found = self._topics.existing_among_unordered(self.subscribed_topic_names(member))
+        found = self._topics.find_existing(self.subscribed_topic_names(member))
         return frozenset(topic.topic_id for topic in found)
 
     def partition_counts(self, members: Collection[SubscribingMember]) -> dict[bytes, int]:
         """Return the partition counts of all subscribed topics that exist, by topic id."""
         wishes = {(member.topic_names, member.topic_regex): member for member in members}
         names = frozenset[str]().union(*map(self.subscribed_topic_names, wishes.values()))
-        topics = {topic.name: topic for topic in self._topics.existing_among_unordered(names)}
+        topics = {topic.name: topic for topic in self._topics.find_existing(names)}
         in_order = [topics[name] for name in in_hash_map_order(sorted(topics))]
         return {topic.topic_id: len(topic.partitions) for topic in in_order}
 
@@ -156,7 +156,7 @@ class TopicSubscriptions:
 
 
 def _names_matching_expression(expression: str, names: Iterable[str]) -> frozenset[str]:
-    pattern = compile_client_pattern_warning_without_re2(expression)
+    pattern = compile_client_pattern(expression)
     return frozenset(name for name in names if pattern.fullmatch(name))
 
 

@@ -289,9 +289,9 @@ class PartitionLog(ChangeNotifier):
         if at > 0:
             self._epochs = [(self._epochs[at][0], offset), *self._epochs[at + 1 :]]
 
-    def delete_records_remembering_max_timestamp(self, offset: int) -> None:
+    def delete_records_before(self, offset: int) -> None:
         """Delete records below `offset`, which a real broker's files keep until retention."""
-        newest = self.first_max_timestamp_batch_even_deleted()
+        newest = self.first_max_timestamp_batch()
         self.advance_log_start(offset)
         if newest is not None and newest.last_offset < offset:
             self._trimmed_newest = newest
@@ -304,7 +304,7 @@ class PartitionLog(ChangeNotifier):
         at = bisect_left(self._batches, timestamp, key=_NEWEST)
         return (batch for batch in self._batches[at:] if batch.max_timestamp >= timestamp)
 
-    def first_max_timestamp_batch_even_deleted(self) -> StoredBatch | None:
+    def first_max_timestamp_batch(self) -> StoredBatch | None:
         """Return the first batch with the greatest timestamp, including trimmed ones (KIP-734)."""
         held = self._first_remaining_with_max_timestamp()
         trimmed = self._trimmed_newest

@@ -52,7 +52,7 @@ def compact_logs(
     """
     runs = [_Compaction(log, now_ms, stamps_horizon=stamps_horizon) for log in logs]
     for run in runs:
-        run.apply_compacted_batches_to_log()
+        run.apply_compaction()
     return [run.outcome for run in runs]
 
 
@@ -71,7 +71,7 @@ def _decode_batch(stored: StoredBatch) -> _DecodedBatch:
     return _DecodedBatch(stored, header, header.records())
 
 
-class _TransactionsInOrder:
+class _TransactionScan:
     """The transactions of batches, while these are read in order.
 
     `gone` are aborted transactions of which only the marker was left.
@@ -121,7 +121,7 @@ class _Compaction:
         opened = self._opened = [
             _decode_batch(batch) for batch in log.batches[: _cleanable_batch_count(log, now_ms)]
         ]
-        self._transactions = _TransactionsInOrder(log.producers.aborted_between(0, log.end_offset))
+        self._transactions = _TransactionScan(log.producers.aborted_between(0, log.end_offset))
         self._void = [self._transactions.is_obsolete(batch) for batch in opened]
         self._last_of_key = {
             record.key: record.offset
@@ -138,7 +138,7 @@ class _Compaction:
             sum(len(batch.payload) for batch in self._kept),
         )
 
-    def apply_compacted_batches_to_log(self) -> None:
+    def apply_compaction(self) -> None:
         self._log.replace_cleaned_batches(len(self._opened), self._kept)
         self._log.producers.drop_aborted(self._transactions.gone)
 

@@ -18,7 +18,7 @@ LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
 
 
-class FoundOffset(NamedTuple):
+class OffsetLookupResult(NamedTuple):
     """An offset with its record's timestamp and leader epoch; -1 where there is none."""
 
     offset: int = -1
@@ -26,10 +26,10 @@ class FoundOffset(NamedTuple):
     leader_epoch: int = -1
 
 
-NOTHING = FoundOffset()
+NOTHING = OffsetLookupResult()
 
 
-def first_version_with_special(timestamp: int, facts: RecordFacts) -> int:
+def first_version_of_timestamp(timestamp: int, facts: RecordFacts) -> int:
     """Return the first version with a special timestamp (KIP-79, 734, 405, 1005, 1023)."""
     match timestamp:
         case -1 | -2:  # LATEST, EARLIEST
@@ -47,9 +47,9 @@ def first_version_with_special(timestamp: int, facts: RecordFacts) -> int:
 
 def find_offset_by_timestamp(
     log: PartitionLog, timestamp: int, isolation_level: int | None, facts: RecordFacts
-) -> FoundOffset:
+) -> OffsetLookupResult:
     """Return the offset for a timestamp or a special one; no isolation level: for a replica."""
-    is_special = timestamp < 0 and first_version_with_special(timestamp, facts) < NEVER
+    is_special = timestamp < 0 and first_version_of_timestamp(timestamp, facts) < NEVER
     if is_special:
         return _find_special_offset(log, timestamp, isolation_level, facts)
     found = _find_first_from_timestamp(log, timestamp)
@@ -60,7 +60,7 @@ def find_offset_by_timestamp(
 
 def _find_special_offset(
     log: PartitionLog, timestamp: int, isolation_level: int | None, facts: RecordFacts
-) -> FoundOffset:
+) -> OffsetLookupResult:
     if timestamp == NEWEST:
         return _find_max_timestamp(log, facts)
     if timestamp == LATEST:
@@ -69,7 +69,7 @@ def _find_special_offset(
         offset = log.start_offset
     else:
         return NOTHING  # there is no tiered storage
-    return FoundOffset(
+    return OffsetLookupResult(
         offset,
         leader_epoch=log.leader_epoch_at_offset(offset)
         if facts.list_offsets_returns_leader_epoch
@@ -86,18 +86,18 @@ def readable_end_offset(log: PartitionLog, isolation_level: int | None) -> int:
     return log.high_watermark
 
 
-def _find_max_timestamp(log: PartitionLog, facts: RecordFacts) -> FoundOffset:
-    batch = log.first_max_timestamp_batch_even_deleted()
+def _find_max_timestamp(log: PartitionLog, facts: RecordFacts) -> OffsetLookupResult:
+    batch = log.first_max_timestamp_batch()
     if batch is None:
         return NOTHING
     if facts.max_timestamp_returns_last_record_of_batch:
-        return FoundOffset(
+        return OffsetLookupResult(
             batch.last_offset, batch.max_timestamp, log.leader_epoch_at_offset(batch.last_offset)
         )
     return _first_record_from_timestamp(log, batch, batch.max_timestamp, 0)
 
 
-def _find_first_from_timestamp(log: PartitionLog, timestamp: int) -> FoundOffset:
+def _find_first_from_timestamp(log: PartitionLog, timestamp: int) -> OffsetLookupResult:
     found = (
         _first_record_from_timestamp(log, batch, timestamp, log.start_offset)
         for batch in log.batches_with_timestamp_from(timestamp)
@@ -107,7 +107,7 @@ def _find_first_from_timestamp(log: PartitionLog, timestamp: int) -> FoundOffset
 
 def _first_record_from_timestamp(
     log: PartitionLog, batch: StoredBatch, timestamp: int, min_offset: int
-) -> FoundOffset:
+) -> OffsetLookupResult:
     """Return a batch's first record at or after a timestamp and an offset.
 
     If the batch cannot be decompressed, its first offset is returned.
@@ -116,11 +116,11 @@ def _first_record_from_timestamp(
         (opened,) = iterate_batches(batch.payload)
         for record in opened.iterate_records():
             if record.timestamp >= timestamp and record.offset >= min_offset:
-                return FoundOffset(
+                return OffsetLookupResult(
                     record.offset, record.timestamp, log.leader_epoch_at_offset(record.offset)
                 )
     except (DecodeError, MissingPackageError):
         if batch.max_timestamp >= timestamp and batch.base_offset >= min_offset:
             epoch = log.leader_epoch_at_offset(batch.base_offset)
-            return FoundOffset(batch.base_offset, batch.max_timestamp, epoch)
+            return OffsetLookupResult(batch.base_offset, batch.max_timestamp, epoch)
     return NOTHING

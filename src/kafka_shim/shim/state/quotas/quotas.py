@@ -132,7 +132,7 @@ class Quotas:
             key = entity_key(entity)
             changes[key] = {**changes.get(key, {}), **changed}
         if len(changes) > IN_PLACE_MAX or not self._try_alter_without_reordering(changes):
-            self._replace_state(*_state_after(*self._state_in_order(), changes))
+            self._replace_state(*_apply_limit_changes(*self._ordered_state(), changes))
         self._update_connection_rates(changes)
         self._changed()
 
@@ -170,7 +170,7 @@ class Quotas:
                 self._hashes[key] = java_hash_of_entity(key)
         altered = {
             key: _altered_limits(self._limits.get(key, {}), changes[key])
-            for key in _in_order_of_computing(changes, self._hashes)
+            for key in _order_of_java_map(changes, self._hashes)
         }
         before = len(self._limits)
         after = before + sum(bool(kept) - (key in self._limits) for key, kept in altered.items())
@@ -191,7 +191,7 @@ class Quotas:
             self.when_entry_changed(key)
         return True
 
-    def _state_in_order(self) -> tuple[Limits, dict[EntityKey, int]]:
+    def _ordered_state(self) -> tuple[Limits, dict[EntityKey, int]]:
         return {key: self._limits[key] for key in self._order}, dict(self._hashes)
 
     @property
@@ -295,7 +295,7 @@ def entity_in_java_map_order(entity: Entity, initial_capacity: int = 16) -> dict
     return {kind: entity[kind] for kind in in_hash_map_order(entity, initial_capacity)}
 
 
-def _in_order_of_computing(
+def _order_of_java_map(
     changes: Mapping[EntityKey, Changes], hashes: Mapping[EntityKey, int]
 ) -> JavaHashOrder[EntityKey]:
     """Return the changed entities in the order in which Kafka computes their limits."""
@@ -305,7 +305,7 @@ def _in_order_of_computing(
     return altered
 
 
-def _state_after(
+def _apply_limit_changes(
     before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
 ) -> tuple[Limits, dict[EntityKey, int], JavaHashOrder[EntityKey]]:
     """Return the limits of all entities after a change, the hashes, and the order."""
@@ -313,7 +313,7 @@ def _state_after(
     for key in changes:
         known[key] = known.get(key) or java_hash_of_entity(key)
     limits = dict(before)
-    for key in _in_order_of_computing(changes, known):
+    for key in _order_of_java_map(changes, known):
         limits[key] = _altered_limits(limits.get(key, {}), changes[key])
     order = JavaHashOrder[EntityKey](len(before))
     for key, kept in limits.items():

@@ -12,7 +12,7 @@ import msgspec
 _INT64_END = 1 << 63
 
 
-def throttle_ms_truncated_to_int32(exact_ms: float) -> int:
+def truncate_throttle_ms(exact_ms: float) -> int:
     """Return a throttle time as brokers send it, in 32 bits: they round it to 64 bits and drop the
     upper half; a negative rest does not throttle.
     """
@@ -53,13 +53,11 @@ class SampledRate:
         """Return the time until the rate is down to `per_second`, at
         most one sample; 0 if it is.
         """
-        return throttle_ms_truncated_to_int32(
-            min(self._sample_ms, self._exact_excess_ms(now_ms, per_second))
-        )
+        return truncate_throttle_ms(min(self._sample_ms, self._exact_excess_ms(now_ms, per_second)))
 
     def uncapped_excess_ms(self, now_ms: int, per_second: float) -> int:
         """Return the time until the rate is down to `per_second`, without a maximum."""
-        return throttle_ms_truncated_to_int32(self._exact_excess_ms(now_ms, per_second))
+        return truncate_throttle_ms(self._exact_excess_ms(now_ms, per_second))
 
     def _exact_excess_ms(self, now_ms: int, per_second: float) -> float:
         if self.drop_expired(now_ms) or math.isnan(per_second):

@@ -12,7 +12,7 @@ import msgspec
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.quotas.quota_client import BUSY, FETCHED, MUTATIONS, QuotaClient
 from kafka_shim.shim.state.quotas.quotas import Quotas
-from kafka_shim.shim.state.quotas.sampled_rate import SampledRate, throttle_ms_truncated_to_int32
+from kafka_shim.shim.state.quotas.sampled_rate import SampledRate, truncate_throttle_ms
 from kafka_shim.shim.state.settings.configs import Configs
 
 _KEPT: Final = 1000
@@ -89,11 +89,11 @@ class Throttles:
         refilled = bucket.tokens + limit * (now_ms - bucket.filled_ms) / 1000
         bucket.tokens, bucket.filled_ms = min(most, refilled), now_ms
         if is_strict and bucket.tokens < 0:
-            return False, throttle_ms_truncated_to_int32(-bucket.tokens / limit * 1000)
+            return False, truncate_throttle_ms(-bucket.tokens / limit * 1000)
         bucket.tokens -= count
         if is_strict or not bucket.tokens < 0:  # nor if the limit is NaN
             return True, 0
-        return True, throttle_ms_truncated_to_int32(-bucket.tokens / limit * 1000)
+        return True, truncate_throttle_ms(-bucket.tokens / limit * 1000)
 
     def _client_rate(self, key: tuple[str, _QuotaSharers], now_ms: int) -> SampledRate:
         rate = self._rates.get(key)

@@ -24,7 +24,7 @@ def validated_canonical_value(name: str, definition: ConfigDefinition, value: st
     """Return the value as a broker shows it. Raise ConfigValueError if the setting does not accept
     it.
     """
-    text = _PARSERS.get(definition.type, _unchanged_text)(name, definition.type, value.strip())
+    text = _PARSERS.get(definition.type, _text_value)(name, definition.type, value.strip())
     if definition.check.is_list_of_distinct:
         text = _deduplicated_list_of_nonempty_elements(name, text)
     _validate_by_check(name, definition, text)
@@ -36,7 +36,7 @@ def list_elements(value: str) -> list[str]:
     return [part.strip() for part in value.split(",")] if value.strip() else []
 
 
-def _unchanged_text(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+def _text_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from kafka_shim.protocol.releases.telemetry import TelemetryFacts
 from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern
-from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
+from kafka_shim.shim.state.client_patterns import compile_client_pattern
 
 FIELDS: Final = frozenset(
     {
@@ -36,7 +36,7 @@ def parse_match_patterns(match: str, facts: TelemetryFacts) -> Mapping[str, Patt
             raise ValueError(f"`{text}` is not a client pattern: expected field=expression")
         value = values[0].strip() if facts.metrics_match_ignores_spaces else values[0]
         try:
-            found[field.strip()] = compile_client_pattern_warning_without_re2(value)
+            found[field.strip()] = compile_client_pattern(value)
         except InvalidPatternError as error:
             raise ValueError(f"`{text}`: invalid expression `{value}`: {error}") from error
     return found

@@ -37,7 +37,7 @@ REJECTED = "Offset rejected by client."
 WORN_OUT = "Offset delivery count exceeded the threshold."
 
 
-class GivenUpRecords(msgspec.Struct, frozen=True):
+class ArchivedRecords(msgspec.Struct, frozen=True):
     """Records `first` to `last`, archived after `count` deliveries, and the reason."""
 
     first_offset: int
@@ -63,7 +63,7 @@ class DeadLetters:
         self._make_topic = make_topic
         self._is_allowed = is_allowed
 
-    def write_to_queue(self, key: SharePartitionKey, given_up: GivenUpRecords) -> None:
+    def write_to_queue(self, key: SharePartitionKey, given_up: ArchivedRecords) -> None:
         """Write one record per archived record, if the group has a usable queue."""
         group_id, topic_id, index = key
         settings = self._configs.groups.get(group_id, {})
@@ -139,7 +139,7 @@ def _single_record_batch_size(record: Record) -> int:
 
 
 def _origin_headers(
-    topic: str, index: int, offset: int, group_id: str, given_up: GivenUpRecords
+    topic: str, index: int, offset: int, group_id: str, given_up: ArchivedRecords
 ) -> Headers:
     values = {
         "topic": topic,

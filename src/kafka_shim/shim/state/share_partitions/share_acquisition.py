@@ -223,9 +223,7 @@ class _RecordAcquisition:
             )
         is_strict = self._request.records_max_is_strict
         for begin, end in (
-            [(first_offset, last)]
-            if is_strict
-            else self._split_at_log_batches_with_minimum_size(first_offset, last)
+            [(first_offset, last)] if is_strict else self._split_at_batch_ends(first_offset, last)
         ):
             batch = InFlightBatch(begin, end, InFlightState(RecordState.AVAILABLE, 0))
             partition.batches.put_batch(batch)
@@ -247,9 +245,7 @@ class _RecordAcquisition:
                 return batch.last_offset
         return offset
 
-    def _split_at_log_batches_with_minimum_size(
-        self, first_offset: int, last_offset: int
-    ) -> Iterable[OffsetRange]:
+    def _split_at_batch_ends(self, first_offset: int, last_offset: int) -> Iterable[OffsetRange]:
         """Yield ranges of at least `batch_size` records that end at ends of the log's batches."""
         size = self._request.records_per_batch
         if last_offset - first_offset + 1 > size:

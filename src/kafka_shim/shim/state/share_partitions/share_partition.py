@@ -12,8 +12,8 @@ from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     REJECTED,
     WORN_OUT,
+    ArchivedRecords,
     DeadLetters,
-    GivenUpRecords,
 )
 from kafka_shim.shim.state.share_partitions.in_flight import (
     InFlightBatch,
@@ -77,7 +77,7 @@ class SharePartition(ChangeNotifier):
         self._clock = clock
         self.dead_letters: DeadLetters | None = None
         self._unwritten_dead_letters: list[
-            GivenUpRecords
+            ArchivedRecords
         ] = []  # archived by changes that are not yet written
         self._timer: Timer | None = None
         self._timer_ms = 0.0
@@ -102,7 +102,7 @@ class SharePartition(ChangeNotifier):
         if self.batches:
             self.end_offset = at - 1
             self.may_have_released_records = True
-            self._advance_start_past_finished()
+            self._advance_start_offset()
 
     # properties
 
@@ -231,7 +231,7 @@ class SharePartition(ChangeNotifier):
         if is_rejected or in_flight_state.state is not new_state:
             why = REJECTED if is_rejected else WORN_OUT
             self._unwritten_dead_letters.append(
-                GivenUpRecords(
+                ArchivedRecords(
                     records.first_offset, records.last_offset, in_flight_state.delivery_count, why
                 )
             )
@@ -266,11 +266,11 @@ class SharePartition(ChangeNotifier):
         if self.dead_letters is not None:
             for given_up in dead:
                 self.dead_letters.write_to_queue(self.key, given_up)
-        self._advance_start_past_finished()
+        self._advance_start_offset()
         self.notify()
         return error
 
-    def _advance_start_past_finished(self) -> None:
+    def _advance_start_offset(self) -> None:
         """Advance the start offset past final records, and drop them."""
         last_finished = NOT_KNOWN
         following = None

@@ -63,7 +63,7 @@ class Transactions:
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
         self._expiring = PeriodicWork(
-            clock, self._time_to_next_expiry_check_ms, self._remove_idle_ids_yielding_if_remaining
+            clock, self._time_to_next_expiry_check_ms, self._expire_idle_ids
         )
         self.next_producer_id = 0
         self.when_touched: Callable[[str], None] = lambda _: None
@@ -129,7 +129,7 @@ class Transactions:
         elif not _is_valid_producer_id(found, producer_id, epoch):
             return ErrorCode.PRODUCER_FENCED, NO_ID, NO_EPOCH
         if found.is_ongoing:
-            self._abort_replaced(found)
+            self._abort_and_fence(found)
             return ErrorCode.CONCURRENT_TRANSACTIONS, NO_ID, NO_EPOCH
         error = self._begin_next_epoch(found, producer_id, epoch)
         if error is not NO_ERROR:
@@ -232,31 +232,33 @@ class Transactions:
             found, producer_id, found.epoch if found and is_retry else epoch
         )
         if error is NO_ERROR and found is not None:
-            error = self._end_transaction_of(
+            error = self._try_end_transaction(
                 found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry
             )
         if error is not NO_ERROR or found is None:
             return error, NO_ID, NO_EPOCH
         return NO_ERROR, found.producer_id, found.epoch
 
-    def _end_transaction_of(
+    def _try_end_transaction(
         self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
     ) -> ErrorCode:
         done = (
             TransactionalIdState.COMPLETE_COMMIT if commit else TransactionalIdState.COMPLETE_ABORT
         )
         if found.is_ongoing:
-            self._complete_end(found, commit=commit, bumps_epoch=bumps_epoch)
+            self._complete_transaction(found, commit=commit, bumps_epoch=bumps_epoch)
             return NO_ERROR
         if found.state is done and (is_retry or not bumps_epoch):
             return NO_ERROR
         if bumps_epoch and not commit and not is_retry:
             # empty: only a new epoch
-            self._complete_end(found, commit=False, bumps_epoch=True)
+            self._complete_transaction(found, commit=False, bumps_epoch=True)
             return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
-    def _complete_end(self, transaction: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
+    def _complete_transaction(
+        self, transaction: Transaction, *, commit: bool, bumps_epoch: bool
+    ) -> None:
         if bumps_epoch:
             self._increment_epoch(transaction)
         transaction.updated_ms = self._clock.now_ms()
@@ -273,12 +275,12 @@ class Transactions:
         transaction.last_epoch = transaction.epoch
         transaction.epoch += 1
 
-    def _abort_replaced(self, transaction: Transaction) -> None:
+    def _abort_and_fence(self, transaction: Transaction) -> None:
         """Abort the open transaction of a producer that was replaced or has timed out."""
         self._increment_epoch(transaction)
         if not self._facts.old_epoch_accepted_after_abort:
             transaction.last_epoch = NO_EPOCH
-        self._complete_end(
+        self._complete_transaction(
             transaction, commit=False, bumps_epoch=self._facts.fencing_raises_epoch_twice
         )
 
@@ -297,14 +299,14 @@ class Transactions:
     def _on_timeout(self, transaction: Transaction) -> None:
         if transaction.is_ongoing:
             self.when_touched(transaction.transactional_id)
-            self._abort_replaced(transaction)
+            self._abort_and_fence(transaction)
 
     def _time_to_next_expiry_check_ms(self) -> int:
         """Return the time until the next check for idle ids; checks are counted from the start."""
         interval_ms = self._settings.expiry_interval_ms
         return interval_ms - (self._clock.now_ms() - self._began_ms) % interval_ms
 
-    def _remove_idle_ids_yielding_if_remaining(self) -> Iterator[bool]:
+    def _expire_idle_ids(self) -> Iterator[bool]:
         """Remove ids that are idle for too long; yield for each id whether it is left."""
         until_ms = self._clock.now_ms() - self._settings.expiration_ms
         for transactional_id in list(self._transactions):

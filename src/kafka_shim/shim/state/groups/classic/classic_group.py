@@ -23,7 +23,7 @@ from kafka_shim.shim.state.groups.classic.classic_member import (
     SyncResponse,
 )
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicRebalance, ClassicState
-from kafka_shim.shim.state.groups.classic.classic_roster import ClassicRoster, new_uuid
+from kafka_shim.shim.state.groups.classic.classic_roster import ClassicMembers, new_uuid
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
@@ -54,7 +54,7 @@ class ClassicGroup(Group):
         self.rebalance = ClassicRebalance(settings, facts, clock)
 
     @property
-    def roster(self) -> ClassicRoster:
+    def roster(self) -> ClassicMembers:
         return self.rebalance.roster
 
     @property
@@ -122,7 +122,7 @@ class ClassicGroup(Group):
             self._add_member(joining.member_id, joining, response)
         else:
             self._rejoin(self.roster.members[joining.member_id], joining, response)
-        self.rebalance.send_queued_responses_in_batches()
+        self.rebalance.flush_responses()
 
     def _join_error(self, joining: JoinRequest) -> ErrorCode:
         if not self._has_room_for(joining.member_id):
@@ -231,14 +231,14 @@ class ClassicGroup(Group):
             return
         member = self.roster.members[syncing.member_id]
         self.rebalance.restart_session_timeout(member)
-        self.rebalance.note_sync(member)
+        self.rebalance.mark_synced(member)
         if self.state is ClassicState.STABLE:
             response(self.rebalance.sync_result_of(member))
             return
         member.on_sync = response
         if member.member_id == self.roster.leader_id:
             self.rebalance.complete_sync(syncing.assignments)
-        self.rebalance.send_queued_responses_in_batches()
+        self.rebalance.flush_responses()
 
     def _sync_error(self, syncing: SyncRequest) -> ErrorCode:
         error = self.member_identity_error(syncing.member_id, syncing.instance_id)
@@ -282,14 +282,14 @@ class ClassicGroup(Group):
         """Remove a member, named by member id or by instance id alone (KIP-345)."""
         if instance_id is None and self.roster.drop_pending_member_id(member_id):
             self.rebalance.complete_join()
-            self.rebalance.send_queued_responses_in_batches()
+            self.rebalance.flush_responses()
             return NO_ERROR
         if instance_id is not None and not member_id:
             member_id = self.roster.instances.get(instance_id, "")
         error = self.member_identity_error(member_id, instance_id)
         if error is NO_ERROR:
             self.rebalance.remove_departed_member(self.roster.members[member_id])
-            self.rebalance.send_queued_responses_in_batches()
+            self.rebalance.flush_responses()
         return error
 
     def member_identity_error(self, member_id: str, instance_id: str | None) -> ErrorCode:

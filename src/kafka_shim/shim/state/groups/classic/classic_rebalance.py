@@ -23,7 +23,7 @@ from kafka_shim.shim.state.groups.classic.classic_member import (
     JoinResponse,
     SyncResponse,
 )
-from kafka_shim.shim.state.groups.classic.classic_roster import ClassicRoster
+from kafka_shim.shim.state.groups.classic.classic_roster import ClassicMembers
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -48,7 +48,7 @@ class ClassicRebalance:
         self._settings = settings
         self._facts = facts
         self._clock = clock
-        self.roster = ClassicRoster()
+        self.roster = ClassicMembers()
         self.state = ClassicState.EMPTY
         self.empty_since_ms = clock.now_ms()
         self.generation_id = 0
@@ -97,7 +97,7 @@ class ClassicRebalance:
             if self.roster.pending_member_ids.pop(member_id, None) is not None:
                 self.complete_join()
 
-        self.roster.pending_member_ids[member_id] = self._start_deadline_then_send_queued(
+        self.roster.pending_member_ids[member_id] = self._start_deadline(
             session_timeout_ms, expire_reservation
         )
 
@@ -116,7 +116,7 @@ class ClassicRebalance:
 
     def _on_session_timeout(self, member: ClassicMember) -> None:
         self._remove_overdue_member(member)
-        self.send_queued_responses_in_batches()
+        self.flush_responses()
 
     def remove_overdue_members(self) -> None:
         """Remove members whose session has timed out, even if their timers have not run yet: a busy
@@ -126,7 +126,7 @@ class ClassicRebalance:
         for member in list(self.roster.members.values()):
             if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
                 self._remove_overdue_member(member)
-        self.send_queued_responses_in_batches()
+        self.flush_responses()
 
     def _remove_overdue_member(self, member: ClassicMember) -> None:
         waits = member.on_join is not None or member.on_sync is not None
@@ -191,8 +191,8 @@ class ClassicRebalance:
         self._stop_phase_timer()
         self._initial_delay_left_ms = None
         self.generation_id += 1
-        if roster.members and not roster.members_name_any_protocol():
-            self._freeze_rebalance()
+        if roster.members and not roster.has_member_protocols():
+            self._stall_rebalance()
         elif roster.members:
             self._respond_to_joins()
         else:
@@ -201,7 +201,7 @@ class ClassicRebalance:
             self.protocol_name = None
             self.on_settled()
 
-    def _freeze_rebalance(self) -> None:
+    def _stall_rebalance(self) -> None:
         """Stay in this state for good: pending members get no response and do not time out."""
         self.lacks_common_protocol = True
         for member in self.roster.members.values():
@@ -253,7 +253,7 @@ class ClassicRebalance:
 
     # assignments
 
-    def note_sync(self, member: ClassicMember) -> None:
+    def mark_synced(self, member: ClassicMember) -> None:
         self._unsynced.discard(member.member_id)
         if not self._unsynced:
             self._stop_phase_timer()
@@ -304,7 +304,7 @@ class ClassicRebalance:
             self._queued_responses.append(partial(reply, response))
         return reply is not None
 
-    def send_queued_responses_in_batches(self) -> None:
+    def flush_responses(self) -> None:
         """Send queued responses, up to RESPONSES_PER_FLUSH; the rest follow after other work. Every
         public change of the group ends with this call.
         """
@@ -314,18 +314,16 @@ class ClassicRebalance:
             self._queued_responses.popleft()()
         if self._queued_responses and not self._flush_is_scheduled:
             self._flush_is_scheduled = True
-            self._clock.call_later(0, self._continue_sending_queued)
+            self._clock.call_later(0, self._flush_next_batch)
 
-    def _continue_sending_queued(self) -> None:
+    def _flush_next_batch(self) -> None:
         self._flush_is_scheduled = False
-        self.send_queued_responses_in_batches()
+        self.flush_responses()
 
-    def _start_deadline_then_send_queued(
-        self, delay_ms: float, then: Callable[[], None]
-    ) -> Deadline:
+    def _start_deadline(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
         def fire() -> None:
             then()
-            self.send_queued_responses_in_batches()
+            self.flush_responses()
 
         deadline = Deadline(self._clock, fire)
         deadline.restart(delay_ms)
@@ -333,7 +331,7 @@ class ClassicRebalance:
 
     def _restart_phase_timer(self, delay_ms: float, then: Callable[[], None]) -> None:
         self._stop_phase_timer()
-        self._phase_timer = self._start_deadline_then_send_queued(delay_ms, then)
+        self._phase_timer = self._start_deadline(delay_ms, then)
 
     def _stop_phase_timer(self) -> None:
         if self._phase_timer is not None:

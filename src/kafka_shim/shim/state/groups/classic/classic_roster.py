@@ -14,7 +14,7 @@ from kafka_shim.shim.state.groups.classic.classic_member import (
 )
 
 
-class ClassicRoster:
+class ClassicMembers:
     """Members by id in joining order; `pending_member_ids` have not joined yet."""
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class ClassicRoster:
         member.stop_session_timer()
         del self.members[member.member_id]
         self._joining.discard(member)
-        self._uncount_protocols(member)
+        self._remove_protocol_votes(member)
         if member.instance_id is not None:
             self.instances.pop(member.instance_id, None)
         if self.leader_id == member.member_id:
@@ -61,11 +61,11 @@ class ClassicRoster:
     ) -> None:
         """Update a member's protocols from its JoinGroup request, and its timeouts."""
         self.revision += 1
-        self._uncount_protocols(member)
+        self._remove_protocol_votes(member)
         member.update_protocols_from_join(joining, with_timeouts=with_timeouts)
         self._members_by_protocol.update(_protocol_names(member))
 
-    def _uncount_protocols(self, member: ClassicMember) -> None:
+    def _remove_protocol_votes(self, member: ClassicMember) -> None:
         """Uncount a member's protocols, and drop those without members: a client can name many."""
         for name in _protocol_names(member):
             self._members_by_protocol[name] -= 1
@@ -116,7 +116,7 @@ class ClassicRoster:
         """
         return self._members_by_protocol[protocol_name] == len(self.members)
 
-    def members_name_any_protocol(self) -> bool:
+    def has_member_protocols(self) -> bool:
         """Return whether members have protocols, and so at least one in common."""
         return bool(self._members_by_protocol)
 

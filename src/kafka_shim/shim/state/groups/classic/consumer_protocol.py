@@ -62,7 +62,7 @@ def decode_plain_assignment(data: bytes, topics: Topics) -> Assignment | None:
 
 def encode_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -> bytes:
     """Encode an assignment in the version of the member's metadata."""
-    version = _version_capped_at_newest_known(metadata)
+    version = _capped_version(metadata)
     assert version is not None
     rows = [
         TopicPartition(topic=topic.name, partitions=sorted(partitions))
@@ -74,7 +74,7 @@ def encode_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -
 
 
 def _decode_message_or_none(message: type, data: bytes) -> Any:
-    version = _version_capped_at_newest_known(data)
+    version = _capped_version(data)
     if version is None:
         return None
     try:
@@ -83,7 +83,7 @@ def _decode_message_or_none(message: type, data: bytes) -> Any:
         return None
 
 
-def _version_capped_at_newest_known(data: bytes) -> int | None:
+def _capped_version(data: bytes) -> int | None:
     if len(data) < 2:
         return None
     version = min(int.from_bytes(data[:2], "big", signed=True), _NEWEST)

@@ -33,7 +33,7 @@ from kafka_shim.shim.state.groups.topic_subscriptions import interned_name_set
 from kafka_shim.shim.state.topics import Topics
 
 
-class JoinDecision(NamedTuple):
+class JoinResult(NamedTuple):
     """The result of a JoinGroup; `target_is_stale`: the target is older than the group epoch."""
 
     response: JoinResponse
@@ -80,7 +80,7 @@ class ClassicProtocolRequests:
             group.try_downgrade(rebalances=target_is_stale)
         return joined
 
-    def _update_joining_member(self, joining: JoinRequest, new_id: str) -> JoinDecision:
+    def _update_joining_member(self, joining: JoinRequest, new_id: str) -> JoinResult:
         """Add or update a member from its JoinGroup, without starting its timers."""
         group = self._group
         member_id = joining.member_id or new_id
@@ -93,7 +93,7 @@ class ClassicProtocolRequests:
             and joining.requires_known_member_id
             and joining.instance_id is None
         ):
-            return JoinDecision(
+            return JoinResult(
                 JoinResponse(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id),
                 replaced_member=None,
                 target_is_stale=False,
@@ -104,7 +104,7 @@ class ClassicProtocolRequests:
             raise RequestRejected(error, "the member's metadata is not a subscription")
         member, replaced = self._resolve_joining_member(member_id, joining)
         before = member.subscription
-        group.subscriptions.note_topic_changes(group.members.values())
+        group.subscriptions.update_change_number(group.members.values())
         member.classic_join = ClassicJoinFields(joining.session_timeout_ms, joining.protocols)
         member.client_id, member.client_host = joining.client_id, joining.client_host
         member.rebalance_timeout_ms = joining.rebalance_timeout_ms
@@ -126,7 +126,7 @@ class ClassicProtocolRequests:
             protocol_type=CONSUMER_PROTOCOL_TYPE,
             protocol_name=joining.protocols[0][0],
         )
-        return JoinDecision(joined, replaced, target_is_stale)
+        return JoinResult(joined, replaced, target_is_stale)
 
     def _all_classic_members_support(self, protocol_type: str, protocols: Protocols) -> bool:
         """Return whether all classic members support one of these protocols."""
@@ -150,7 +150,7 @@ class ClassicProtocolRequests:
             return ConsumerMember(member_id) if known is None else copy(known), None
         if joining.member_id:
             return copy(group.require_member_of_instance(instance_id, member_id)), None
-        return group.create_static_member_replacing_old(member_id, instance_id)
+        return group.create_replacing_static_member(member_id, instance_id)
 
     # SyncGroup, Heartbeat, LeaveGroup
 

@@ -14,7 +14,7 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.re2_patterns import InvalidPatternError
-from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
+from kafka_shim.shim.state.client_patterns import compile_client_pattern
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
     OrderedAssignment,
@@ -138,7 +138,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         assignor_name = self.assignor_name if votes else None
         member = copy(self._validated_member(heartbeat))
         before = member.subscription
-        self.subscriptions.note_topic_changes(self.members.values())
+        self.subscriptions.update_change_number(self.members.values())
         member.update_from_heartbeat(heartbeat)
         moved = self.advance_member(member, heartbeat.owned, before, assignor_name)
         shown = member.assigned if heartbeat.sets_all_fields or moved else None
@@ -289,7 +289,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Return a new member, which replaces the one with its instance id."""
         if instance_id is None:
             return ConsumerMember(member_id, None)
-        return self.create_static_member_replacing_old(member_id, instance_id)[0]
+        return self.create_replacing_static_member(member_id, instance_id)[0]
 
     def require_room(self, heartbeat: ConsumerHeartbeat) -> None:
         """Raise RequestRejected if the group does not accept this new member."""
@@ -305,7 +305,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def create_static_member_replacing_old(
+    def create_replacing_static_member(
         self, member_id: str, instance_id: str
     ) -> tuple[ConsumerMember, ConsumerMember | None]:
         """Create a member for a static instance; return it and the one it replaces, if any."""
@@ -313,7 +313,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         member = ConsumerMember(member_id, instance_id)
         if current is not None:
             member.copy_from_replaced_member(current)
-            self.target.move_target_to_new_member_id(current.member_id, member_id)
+            self.target.replace_target_member_id(current.member_id, member_id)
             self.drop_member_in_epoch(current)
         self.instances[instance_id] = member_id
         return member, current
@@ -347,9 +347,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Convert the group if its last consumer-protocol member has become a classic one."""
         self._downgrade(self, (), rebalances)
 
-    def adopt_members_of_classic_group(
-        self, members: Collection[ConsumerMember], epoch: int
-    ) -> None:
+    def adopt_classic_members(self, members: Collection[ConsumerMember], epoch: int) -> None:
         """Take the members of the group's previous protocol, with their assignments."""
         self.members = ChangeRecordingDict((member.member_id, member) for member in members)
         self.instances = {
@@ -374,7 +372,7 @@ def _require_valid_expression(regex: str | None) -> None:
     """Raise RequestRejected if a member's regular expression is invalid."""
     try:
         if regex:
-            compile_client_pattern_warning_without_re2(regex)
+            compile_client_pattern(regex)
     except InvalidPatternError as error:
         text = f"`{regex}` is not a valid regular expression: {error}"
         raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error

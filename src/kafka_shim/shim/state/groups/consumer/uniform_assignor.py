@@ -81,7 +81,7 @@ def _assign_with_equal_subscriptions(
             unfilled.append((holding, room))
     rest = iter(free)
     for holding, room in unfilled:
-        holding.copy_on_write()
+        holding.copy_before_write()
         for _, (topic_id, at) in zip(range(room), rest, strict=False):
             holding.add_partition(topic_id, at)
     return holdings
@@ -187,7 +187,7 @@ class _BalancedAssignment:
             if rich is None:
                 break
             at, poor = left[rich].pop(), levels.next_least_loaded()
-            if levels.have_low_and_high_loads_met:
+            if levels.are_levels_equal:
                 break
             self._assign_partition_to_member(topic_id, at, poor)
             moved = True
@@ -226,7 +226,7 @@ class _SubscribersByLoad:
         return self._high - self._low <= 3
 
     @property
-    def have_low_and_high_loads_met(self) -> bool:
+    def are_levels_equal(self) -> bool:
         return self._high - self._low <= 1
 
     def next_least_loaded(self) -> int:

@@ -73,7 +73,7 @@ def _assign_all_topics(
             for at in held if topic_id in topic_ids else ():
                 sharing.record_current_partition(place, (topic_id, at))
                 if sharing.partition_count_of_member(place) >= sharing.parts[place]:
-                    holding.copy_on_write()
+                    holding.copy_before_write()
         if sharing.partition_count_of_member(place) < sharing.parts[place]:
             unfilled.add(place)
     sharing.revoke_beyond_quota()
@@ -164,7 +164,7 @@ class _SharedAssignment(Generic[Key]):
         """Assign partitions in turn to members with too few; `set_capacity`: of new sets."""
         for key in self._targets:
             self._by_partition.get_or_create(key, lambda: JavaHashSet(integer_hash, set_capacity))
-        slices = _RoundRobinOfUnfilled(unfilled)
+        slices = _UnfilledMemberCycle(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
             while missing > 0 and (place := slices.next_member()) is not None:
@@ -174,7 +174,7 @@ class _SharedAssignment(Generic[Key]):
                 self._holdings[place].add_partition(topic_id, at)
                 self._add_partition_to_member(place, key)
                 missing -= 1
-                slices.note_partition_assigned(
+                slices.on_partition_assigned(
                     is_full=self.partition_count_of_member(place) >= self.parts[place]
                 )
             if not unfilled:
@@ -188,7 +188,7 @@ class _SharedAssignment(Generic[Key]):
         return self._holdings[member_index].remove_partition(topic_id, at, keeps_empty_topic=True)
 
 
-class _RoundRobinOfUnfilled:
+class _UnfilledMemberCycle:
     """The members below their quota, round after round while any takes a partition."""
 
     def __init__(self, unfilled: JavaHashSet[int]) -> None:
@@ -207,7 +207,7 @@ class _RoundRobinOfUnfilled:
             self._last = place
         return place
 
-    def note_partition_assigned(self, *, is_full: bool) -> None:
+    def on_partition_assigned(self, *, is_full: bool) -> None:
         """Record that the current member got a partition."""
         self._gave = True
         if is_full:

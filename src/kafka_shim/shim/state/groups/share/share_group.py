@@ -158,7 +158,7 @@ class ShareGroup(Group):
         member = copy(self._require_existing_member(member, heartbeat))
         if not joins:
             _require_acceptable_epoch(member, heartbeat)
-        self.subscriptions.note_topic_changes(self.members.values())
+        self.subscriptions.update_change_number(self.members.values())
         changed = member.update_subscription(heartbeat) or is_new
         self.members[member.member_id] = member
         assign = partial(self._compute_assignments, member.member_id if is_new else None)
@@ -222,14 +222,16 @@ class ShareGroup(Group):
         for topic_id, index in new:
             if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
                 errors.append(
-                    self.initialize_share_state_at(topic_id, index, self._start_if_added(topic_id))
+                    self.initialize_share_state_at(
+                        topic_id, index, self._initial_start_offset(topic_id)
+                    )
                 )
                 begun.setdefault(topic_id, set()).add(index)
         if begun and not any(errors):  # else a state has a newer epoch; retried later
-            self.add_initialized_partitions_taking_sets(begun)
+            self.add_initialized_partitions(begun)
             self.target.request_epoch_for_more_partitions()
 
-    def _start_if_added(self, topic_id: bytes) -> int:
+    def _initial_start_offset(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
         is_added = topic_id in self._begun and self._facts.share_new_partitions_start_at_zero
         return 0 if is_added else NOT_FETCHED_YET
@@ -265,7 +267,7 @@ class ShareGroup(Group):
         key = (self.group_id, topic_id, partition)
         return self._states.reset_state(key, self.target.epoch, start_offset)
 
-    def add_initialized_partitions_taking_sets(self, partitions: dict[bytes, set[int]]) -> None:
+    def add_initialized_partitions(self, partitions: dict[bytes, set[int]]) -> None:
         """Record these partitions, by topic id, as initialised.
 
         Partitions initialised together become visible together. The group keeps the sets passed in.

@@ -63,7 +63,7 @@ class TopologyIndex:
 
     def existing_topics(self, topics: Topics) -> ExistingTopics:
         """Return the existing topics of the topology."""
-        return _existing_topics_of(topics.existing_among_unordered(self.names))
+        return _index_existing_topics(topics.find_existing(self.names))
 
     def _index_subtopology(self, at: int, subtopology: Subtopology) -> None:
         for name in subtopology.sources:
@@ -77,7 +77,7 @@ class TopologyIndex:
             self.internal[topic.name] = topic
 
 
-def _existing_topics_of(topics: Iterable[Topic]) -> ExistingTopics:
+def _index_existing_topics(topics: Iterable[Topic]) -> ExistingTopics:
     return {topic.name: (topic.topic_id, len(topic.partitions)) for topic in topics}
 
 
@@ -103,7 +103,7 @@ class ConfiguredTopology:
         widths = self._compute_partition_counts()
         unequal = [] if self.missing_sources else self._enforce_copartitions()
         if topology_index.copartitioned and not self.missing_sources and not unequal:
-            widths = self._largest_input_counts_by_subtopology_index()
+            widths = self._largest_input_counts()
             self._set_changelog_counts(widths)
         internal: dict[str, InternalTopic] = {}
         if not self.missing_sources:
@@ -148,7 +148,7 @@ class ConfiguredTopology:
         """
         subtopologies = self.shape.topology.subtopologies
         partitions, fixed, readers = self.partitions, self.shape.fixed, self.shape.readers
-        widths = self._largest_input_counts_by_subtopology_index()
+        widths = self._largest_input_counts()
         widest = [(-width, at) for at, width in widths.items() if subtopologies[at].sinks]
         heapq.heapify(widest)
         done: set[int] = set()
@@ -206,7 +206,7 @@ class ConfiguredTopology:
             partitions.update(dict.fromkeys(flexible, count))
         return []
 
-    def _largest_input_counts_by_subtopology_index(self) -> dict[int, int]:
+    def _largest_input_counts(self) -> dict[int, int]:
         """Return the numbers given by existing sources, and by repartition topics with a fixed
         number.
         """

@@ -81,7 +81,7 @@ class _RemainingTaskQuota:
         self._tasks, self._members = tasks, members
         self.each = self._quota_per_unfilled_member()
 
-    def note_filled_member(self, task_count: int) -> None:
+    def on_member_filled(self, task_count: int) -> None:
         """Note that a member has `count` tasks now."""
         if task_count == self.each:
             self._members -= 1
@@ -185,16 +185,16 @@ class _StickyAssignment:
         left = []
         for task in sorted(_all_tasks(stateful), key=lambda task: (task[1], task[0]), reverse=True):
             kept = 0
-            while kept < replicas and self._return_standby_task_to_member_with_state(task):
+            while kept < replicas and self._retain_standby_task(task):
                 kept += 1
             left.append((task, replicas - kept))
         by_load = JavaPriorityQueue(self._processes, _Process.tasks_per_member)
         for task, missing in sorted(left, reverse=True):
             for _ in range(missing):
-                if not self._assign_standby_to_least_loaded_process(task, by_load):
+                if not self._assign_standby_task(task, by_load):
                     break
 
-    def _return_standby_task_to_member_with_state(self, task: Task) -> bool:
+    def _retain_standby_task(self, task: Task) -> bool:
         """Leave a standby task with a member that ran the active task or a standby task of it."""
         holder = self._holders.get(task)
         if holder is None or not self._may_run_standby_task(holder, task):
@@ -211,9 +211,7 @@ class _StickyAssignment:
         is_free = task not in self._process_of[member_id].tasks
         return is_free and self._is_below_quota(member_id, self._quota)
 
-    def _assign_standby_to_least_loaded_process(
-        self, task: Task, by_load: "JavaPriorityQueue[_Process]"
-    ) -> bool:
+    def _assign_standby_task(self, task: Task, by_load: "JavaPriorityQueue[_Process]") -> bool:
         """Give a standby task to the first process without it; return whether there is one."""
         passed = []
         for _ in self._processes:
@@ -260,7 +258,7 @@ class _StickyAssignment:
         self, process: _Process, member_id: str, *quotas: _RemainingTaskQuota
     ) -> None:
         for quota in quotas:
-            quota.note_filled_member(process.counts[member_id])
+            quota.on_member_filled(process.counts[member_id])
 
     def _members_with_state_by_task(self, runners: Iterable[TaskRunner]) -> dict[Task, list[str]]:
         """Return the members with the state of each task: those with a standby task first, then
@@ -305,12 +303,12 @@ def _tasks_of_ordered_assignment(held: OrderedAssignment) -> list[Task]:
     return [(name, at) for name, partitions in held.items() for at in partitions]
 
 
-def _unchanged_key(name: bytes) -> bytes:
+def _active_task_key(name: bytes) -> bytes:
     return name
 
 
 def _assignment_of_tasks(
-    tasks: set[Task], key: Callable[[bytes], bytes] = _unchanged_key
+    tasks: set[Task], key: Callable[[bytes], bytes] = _active_task_key
 ) -> Assignment:
     found: dict[bytes, set[int]] = {}
     for name, at in sorted(tasks):

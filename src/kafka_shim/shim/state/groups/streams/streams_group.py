@@ -40,8 +40,8 @@ from kafka_shim.shim.state.groups.streams.streams_member import (
 from kafka_shim.shim.state.groups.streams.streams_tasks import (
     StreamsTasks,
     TasksOfProcess,
+    create_free_task_check,
     task_runner_of_member,
-    unowned_check_also_in_process,
 )
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
 from kafka_shim.shim.state.groups.streams.task_kinds import (
@@ -184,7 +184,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         current = None if instance_id is None else self.require_released_static_member(instance_id)
         return current or self.members.get(heartbeat.member_id)
 
-    def create_member_without_adding(self, member_id: str) -> StreamsMember:
+    def create_detached_member(self, member_id: str) -> StreamsMember:
         return StreamsMember(
             member_id, converts_tasks=self._facts.streams_assignor_uses_reported_offsets
         )
@@ -195,12 +195,12 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Return the member of the heartbeat, after adding it to the group."""
         instance_id = heartbeat.instance_id
         if before is None:
-            member = self.create_member_without_adding(heartbeat.member_id)
+            member = self.create_detached_member(heartbeat.member_id)
             member.epoch = max(FIRST_EPOCH, self.target.target_epoch)
         elif instance_id is not None and before.epoch == LEAVING_FOR_A_WHILE:
-            member = self.create_member_without_adding(heartbeat.member_id)
+            member = self.create_detached_member(heartbeat.member_id)
             member.copy_from_replaced_member(before)
-            self.target.move_target_to_new_member_id(before.member_id, member.member_id)
+            self.target.replace_target_member_id(before.member_id, member.member_id)
             self.drop_member_in_epoch(before)
         else:
             member = copy(before)
@@ -277,10 +277,10 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             runners, TasksToAssign(task_counts, stateful, replicas), self._rules
         )
 
-    def _unowned_check_for(self, member: StreamsMember) -> IsUnowned:
-        is_free = super()._unowned_check_for(member)
+    def _create_unowned_check(self, member: StreamsMember) -> IsUnowned:
+        is_free = super()._create_unowned_check(member)
         converts = self._facts.streams_assignor_uses_reported_offsets
-        return unowned_check_also_in_process(
+        return create_free_task_check(
             is_free, TasksOfProcess(self.members, member, converts_tasks=converts)
         )
 

@@ -142,14 +142,12 @@ class TasksOfProcess:
         return found
 
 
-def unowned_check_also_in_process(
-    is_unowned: IsUnowned, process_tasks: TasksOfProcess
-) -> IsUnowned:
+def create_free_task_check(is_unowned: IsUnowned, process_tasks: TasksOfProcess) -> IsUnowned:
     """Return a check for a task: an active task must be unowned and no standby task of the process;
     a standby task must not run in the process.
     """
 
-    def is_free_here(key: bytes, at: int) -> bool:
+    def is_free_task(key: bytes, at: int) -> bool:
         if is_standby_key(key):
             return not (
                 process_tasks.owns_task(key, at)
@@ -157,7 +155,7 @@ def unowned_check_also_in_process(
             )
         return is_unowned(key, at) and not process_tasks.owns_task(standby_key(key), at)
 
-    return is_free_here
+    return is_free_task
 
 
 def task_runner_of_member(member: StreamsMember, tasks: OrderedAssignment) -> TaskRunner:

@@ -36,7 +36,7 @@ def only_standby_tasks(assignment: Assignment) -> Assignment:
     return {key: held for key, held in assignment.items() if is_standby_key(key)}
 
 
-def task_key_for_people(key: bytes) -> str:
+def task_key_text(key: bytes) -> str:
     """Return a key as text for people."""
     kind = " (standby)" if is_standby_key(key) else ""
     return subtopology_id_of_task_key(key).decode(errors="replace") + kind

@@ -61,7 +61,7 @@ class TopologyDescriptions:
         """Return whether a description of this epoch was sent; it may be deleted since."""
         return group.description is not None and group.description[0] == group.topology_epoch
 
-    def request_due_description(self, group: StreamsGroup) -> bool:
+    def try_request_description(self, group: StreamsGroup) -> bool:
         """Return whether to request a description in this heartbeat's response; if so, start the
         delay until the next request.
         """
