@@ -74,7 +74,7 @@ class Groups:
         rng: random.Random,
     ) -> None:
         self.settings = settings
-        self.offsets = Offsets(clock)
+        self.offsets = Offsets(clock, keeps_transactions=not facts.java_group_coordinator)
         self.zookeeper_offsets = Offsets(clock)
         """Version 0 of OffsetCommit and OffsetFetch knew of these alone, as long as there was
         ZooKeeper; no group comes to be by them."""

@@ -61,8 +61,10 @@ class _GroupOffsets:
 class Offsets:
     """Offsets by group, topic id and partition. A group without any leaves no trace."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, keeps_transactions: bool = False) -> None:
         self._clock = clock
+        self._keeps_transactions = keeps_transactions
+        """A transaction counts as an offset until it ends, even if its offsets were deleted."""
         self._groups: dict[str, _GroupOffsets] = {}
         self._groups_by_producer: dict[int, dict[str, None]] = {}
         """Ids of groups in which the transaction of a producer may have pending offsets."""
@@ -203,7 +205,7 @@ class Offsets:
         for producer_id, pending in list(group.pending.items()):
             if pending.pop((topic_id, partition), None) is not None:
                 self.when_held(group_id, producer_id)
-            if not pending:
+            if not pending and not self._keeps_transactions:
                 del group.pending[producer_id]
         self._forget_unused_topics(group_id, [topic_id])
         if not group.committed and not group.pending:
