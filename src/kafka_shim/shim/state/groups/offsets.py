@@ -228,7 +228,8 @@ class Offsets:
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
                     del held[key]
-            self._prune_group_entries(group)
+            if not self._keeps_transactions:
+                self._prune_group_entries(group)
             self._drop_empty_group(group_id)
 
     def _forget_unused_topics(self, group_id: str, topic_ids: Iterable[bytes]) -> None:
