@@ -76,7 +76,8 @@ KIPS: Final = (
     Kip(734, "offset of the greatest time", "exact", f"{_HANDLERS}test_offsets_and_deletion.py"),
     Kip(768, "signed tokens", "exact", "tests/shim/sasl/test_oauthbearer.py"),
     Kip(848, "consumer groups", "exact", f"{_GROUPS}consumer_scenarios.py",
-        "since 4.0; 3.7 to 3.9 with `group.coordinator.rebalance.protocols=classic,consumer`"),
+        "since 4.0; in 3.7 to 3.9 a preview, which newer clients may not speak, with "
+        "`group.coordinator.rebalance.protocols=classic,consumer`"),
     Kip(853, "changes of the quorum", "absent", note="the quorum of controllers is static"),
     Kip(890, "transactions, second part", "exact",
         "tests/recordings/records/transaction_scenarios.py"),
