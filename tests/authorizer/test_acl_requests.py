@@ -166,12 +166,22 @@ def test_names_that_are_invalid_zookeeper_paths_are_rejected(
 
 
 @pytest.mark.parametrize(
-    ("error", "code"),
-    [(None, 0), (ErrorCode.UNKNOWN_SERVER_ERROR, -1), (ErrorCode.INVALID_REQUEST, 42)],
+    ("error", "codes"),
+    [
+        (None, [0, 0, 0]),
+        (ErrorCode.UNKNOWN_SERVER_ERROR, [-1, -1, -1]),  # ACLs of a pattern are stored together
+        (ErrorCode.INVALID_REQUEST, [0, 42, 0]),
+    ],
 )
-def test_a_principal_without_a_colon(error: ErrorCode | None, code: int) -> None:
+def test_a_principal_without_a_colon(error: ErrorCode | None, codes: list[int]) -> None:
     rules = AclRules(principal_without_colon_error=error)
-    assert outcomes(changed(GOOD, principal="alice"), rules) == [0, code, 0]
+    assert outcomes(changed(GOOD, principal="alice"), rules) == codes
+
+
+def test_without_a_colon_only_acls_of_its_pattern_fail() -> None:
+    rules = AclRules(principal_without_colon_error=ErrorCode.UNKNOWN_SERVER_ERROR)
+    odd = changed(GOOD, principal="alice", resource_name="other")
+    assert outcomes(odd, rules) == [0, -1, 0]
 
 
 @pytest.mark.parametrize(

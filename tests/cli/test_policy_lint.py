@@ -28,6 +28,8 @@ a broader ACL covers it: \
 another operation includes it: \
 {{principal: User:alice, allow: AlterConfigs, topic: orders-, pattern: prefixed}} ({b}:5)
 2 findings in 3 ACLs for Kafka {release}
+remove shadowed, redundant and ineffective ACLs one at a time, and lint again: each may be needed \
+when another is gone; `policy compact` drops all that can go together
 """
 
 Lint = Callable[..., int]

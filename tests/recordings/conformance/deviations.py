@@ -43,9 +43,6 @@ NOT_OURS: Final = {
 }
 """By API, fields about parts that the shim lacks: a disk, a controller listener."""
 
-NEGATIVE_QUOTAS: Final = {"request_percentage", "controller_mutation_rate"}
-"""Quotas that brokers up to 2.8 accept if they are negative."""
-
 SHARE_FETCH: Final = ApiKey.SHARE_FETCH.wire_name
 
 SHARED: Final = frozenset(
@@ -73,9 +70,6 @@ def is_meant(step: Step, wanted: Any, got: Any) -> bool:
         got = _without_later_setting(got)
     if step.api == SHARE_FETCH and not step.request.get("max_wait_ms"):
         wanted, got = _without_nothing(wanted), _without_nothing(got)
-    if step.api == ApiKey.ALTER_CLIENT_QUOTAS.wire_name and "entries" in wanted:
-        negative = _accepted_negative_quotas(step, wanted)
-        wanted, got = _without_entities(wanted, negative), _without_entities(got, negative)
     if step.api in SHARED:
         wanted, got = _counted(wanted), _counted(got)
     left_out = NOT_OURS.get(step.api, set())
@@ -91,25 +85,6 @@ def has_null_records(step: Step) -> bool:
         for topic in step.request.get("topic_data", ())
         for partition in topic.get("partition_data", ())
     )
-
-
-def _accepted_negative_quotas(step: Step, wanted: Any) -> list[Any]:
-    """Return the entities for which a broker up to 2.8 accepts a negative quota."""
-    negative = [
-        entry["entity"]
-        for entry in step.request.get("entries", ())
-        if any(
-            row["key"] in NEGATIVE_QUOTAS and row.get("value", 0) < 0
-            for row in entry.get("ops", ())
-        )
-    ]
-    accepted = [row["entity"] for row in wanted["entries"] if not row["error_code"]]
-    return [entity for entity in accepted if entity in negative]
-
-
-def _without_entities(response: Any, entities: list[Any]) -> Any:
-    rows = [row for row in response.get("entries", ()) if row["entity"] not in entities]
-    return response | {"entries": rows}
 
 
 def _without_later_setting(value: Any) -> Any:
