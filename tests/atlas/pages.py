@@ -40,6 +40,10 @@ names. The files have the ACLs as YAML, as kafka-acls commands, as a KafkaUser o
 Terraform's `kafka_acl` resources ([formats](../../guides/acl-formats.md)). If a format cannot
 express the ACLs, there is no file.
 
+The ACLs are those of the release in the last column. For another release, or for a program that is
+not here, run it: `kafka-shim least-acls --kafka-version 3.9 -- COMMAND` ([least
+ACLs](../../guides/least-acls.md)).
+
 ## Kafka Streams
 
 A Kafka Streams application also creates its own topics. The names of these topics begin with the

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from kafka_shim.conformance.case import Case
+from kafka_shim.conformance.requirement_level import RequirementLevel
 
 SHIM_ONLY_CASES = (
     ("kips.acls.unknown-*", "returns a number that no release defines"),
@@ -64,6 +65,16 @@ SHIM_ONLY_CASES = (
 )
 """What the shim does in cases that cannot be played on a real broker, by patterns of ids."""
 
+FAMILY_SUBJECTS = {
+    "denials": "authorization errors, and permissions that a running client loses",
+    "kips": "ACLs, authorized operations, OffsetFetch and idempotent producers",
+    "versions": "releases, missing and newer API versions, unknown and empty fields, throttling",
+    "logins": "authentication: wrong passwords, tokens, expired sessions, TLS",
+    "trouble": "moved leaders and coordinators, fenced members, lost and corrupt responses",
+    "tools": "partial denials in tools that show or change a cluster",
+}
+"""What the cases of each family are about."""
+
 
 def case_list_text(cases: Sequence[Case], output_format: str) -> str:
     """Return the list of cases in one of the formats of reports."""
@@ -96,11 +107,15 @@ def case_list_text(cases: Sequence[Case], output_format: str) -> str:
 
 def real_cluster_coverage_tables(cases: Sequence[Case]) -> Iterator[str]:
     """Yield two tables: cases that are played on real brokers, and those that cannot be."""
-    yield "| family | cases | on a real broker | on one with TLS | on two real brokers | on none |"
-    yield "|---|---|---|---|---|---|"
+    yield (
+        "| family | about | cases | `must` | `should` "
+        "| on a real broker | on one with TLS | on two real brokers | on none |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|"
     for family in dict.fromkeys(case.family_name for case in cases):
-        yield _coverage_row(f"`{family}`", [case for case in cases if case.family_name == family])
-    yield _coverage_row("all", cases)
+        of_family = [case for case in cases if case.family_name == family]
+        yield _coverage_row(f"`{family}` | {FAMILY_SUBJECTS[family]}", of_family)
+    yield _coverage_row("all |", cases)
     yield ""
     yield "| on no real broker | cases | what the shim does there |"
     yield "|---|---|---|"
@@ -119,5 +134,7 @@ def _coverage_row(name: str, cases: Sequence[Case]) -> str:
     real = [case for case in cases if case.runs_on_real_cluster]
     two = sum(case.setup.brokers > 1 for case in real)
     tls = sum(case.setup.has_tls for case in real)
-    cells = (len(cases), len(real) - two - tls, tls, two, len(cases) - len(real))
+    must = sum(case.level is RequirementLevel.MUST for case in cases)
+    levels = (must, len(cases) - must)
+    cells = (len(cases), *levels, len(real) - two - tls, tls, two, len(cases) - len(real))
     return f"| {name} | {' | '.join(map(str, cells))} |"

@@ -35,12 +35,16 @@ _HEAD: Final = """\
 
 <!-- Which authorizers decide as Kafka does? What do others do differently? -->
 
-How authorizers decide in the [test kit](../guides/authorizer-tck.md). A broken rule is not always a
-bug, because not every authorizer promises to decide as Kafka's own do.
+How authorizers decide in the [test kit](../guides/authorizer-tck.md). Kafka's own two,
+AclAuthorizer (with ZooKeeper, up to 3.9) and StandardAuthorizer (with KRaft), decide alike: every
+rule that could be tried holds for both. A broken rule is not always a bug, because not every
+authorizer promises to decide as Kafka's own do. {directions}
 
 | authorizer | Kafka | rules hold | broken | not tried |
 |---|---|---|---|---|
 """
+_RULES_HEAD: Final = "| [rule](../guides/authorizer-tck.md#rules) | result | why |\n|---|---|---|\n"
+_TOO_OPEN: Final = ": allowed, but with Kafka denied"
 _TAIL: Final = """
 ## Not tested
 
@@ -141,7 +145,7 @@ def section(known: Known, found: dict[str, Any]) -> Iterator[str]:
     yield f"\n## {known.title}, Kafka {known.release}\n\n"
     if known.note:
         yield f"{known.note}\n\n"
-    yield "| rule | result | why |\n|---|---|---|\n"
+    yield _RULES_HEAD
     for rule in found["rules"]:
         if rule["result"] != "held":
             yield f"| {rule['rule']} | {rule['result']} | {_reason(rule)} |\n"
@@ -156,11 +160,22 @@ def _reason(rule: dict[str, Any]) -> str:
     return f"{len(cases)} of {len(rule['cases'])} cases: {first}"
 
 
+def directions(sections: str) -> str:
+    """Return a sentence: whether a difference in the tables allows what Kafka denies."""
+    count = sections.count(_TOO_OPEN)
+    found = f"{count} of them allow" if count else "none of them allows"
+    return (
+        "The tables below have\nthe first difference of each broken rule: "
+        f"{found} what Kafka denies."
+    )
+
+
 def main() -> int:
     reports = {known: report(known) for known in KNOWN}
     rows = "".join(table_row(*each) for each in reports.items())
     sections = "".join(text for each in reports.items() for text in section(*each))
-    PAGE.write_text(f"{_HEAD}{rows}{sections}{_TAIL}", encoding="utf-8")
+    head = _HEAD.format(directions=directions(sections))
+    PAGE.write_text(f"{head}{rows}{sections}{_TAIL}", encoding="utf-8")
     return 0
 
 
