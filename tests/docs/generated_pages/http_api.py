@@ -18,7 +18,7 @@ The option `--control HOST:PORT` starts the API, which needs the [extra](../star
 Bearer TOKEN`. Each of `/brokers` is a cluster of its own, and `/nodes` are the brokers of one
 cluster. Calls go to the first cluster of the process. For another cluster, write
 `/brokers/{broker}` before the path. A cluster keeps its last 10,000 requests, up to 32 MiB. Bodies
-and responses are JSON.
+and responses are JSON. `curl -sf http://127.0.0.1:8082/state` shows whether the API can be reached.
 
 | status | meaning |
 |---|---|

@@ -17,7 +17,8 @@ Denied requests have an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_s
 In `prometheus.yml`, the target is the address of `--control`, such as `127.0.0.1:8082`. With
 `--control-token`, Prometheus needs `authorization: {credentials: TOKEN}`. There is no JMX. No
 metric has latencies: [`pipeline timeline`](../guides/pipeline.md#jobs) prints them for a recorded
-trace.
+trace. No metric has the lag of consumers: `GET /groups` has it. `curl -s
+http://127.0.0.1:8082/metrics` shows whether the metrics can be read.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
