@@ -21,9 +21,10 @@ _INTRODUCTION: Final = """\
 
 The lines that a broker, a proxy or a playback logs, on standard error.
 
-`--log-level warn` leaves out the less important levels `info` and `debug`, and `none` leaves out all
-lines. `--log-format json` prints one JSON object per line. There is no log file: redirect standard
-error. In pytest, the report of a failed test has the denials. A line has an event in words, and named values.
+`--log-level warn` leaves out the less important levels `info` and `debug`, and `none` leaves out
+all lines. `--log-format json` prints one JSON object per line. There is no log file: redirect
+standard error. In pytest, the report of a failed test has the denials. A line has an event in
+words, and named values.
 
 ## Decisions
 

@@ -20,8 +20,8 @@ _INTRODUCTION: Final = """\
 # Python API
 
 The classes and functions of `kafka_shim.testing`, which the [pytest fixtures](../guides/pytest.md)
-return. Without pytest, `from kafka_shim.testing import start` and `with start() as broker:` give the
-same broker.
+return. Without pytest, `from kafka_shim.testing import start` and `with start() as broker:` give
+the same broker.
 
 A row of a result, such as a denial or a topic, is a dict whose keys are also attributes.
 """

@@ -33,7 +33,7 @@ ACCESS_RULES: Final = (
 _HEAD: Final = """\
 # Authorizers compared with Kafka's
 
-<!-- Which authorizers decide as Kafka does? What do others do differently? -->
+<!-- Which authorizers decide as Kafka does? What do others do? Does one allow too much? -->
 
 How authorizers decide in the [test kit](../guides/authorizer-tck.md). Kafka's own two,
 AclAuthorizer (with ZooKeeper, up to 3.9) and StandardAuthorizer (with KRaft), decide alike: every
