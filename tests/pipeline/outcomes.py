@@ -38,7 +38,7 @@ def denials() -> Outcome:
             "requests": requests,
             "first_seen": BEGIN,
             "last_seen": BEGIN,
-            "remedy": f"add TOPIC|orders-{n}|LITERAL|{who}|*|READ|ALLOW",
+            "remedy": f"add {{principal: {who}, allow: Read, topic: orders-{n}}}",
         }
         for n, (who, requests) in enumerate(PEOPLE.items())
     ]

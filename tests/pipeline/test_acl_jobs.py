@@ -54,6 +54,7 @@ from tests.pipeline.traces import (
     random_trace,
 )
 from tests.support.checked_folders import PIPELINE
+from tests.support.printed_steps import parse_steps
 
 pytestmark = [PIPELINE, pytest.mark.timeout(600)]
 SUPERS = ("User:root",)
@@ -387,10 +388,7 @@ def test_denials_agree_with_plain_loops(case: Case) -> None:
 def test_a_remedy_with_the_acls_known_allows_all_that_was_denied(case: Case) -> None:
     for row in case.rows(denials(case.engine, case.frame, case.acl_set(case.present))):
         acls = list(case.present)
-        for step in row["remedy"].split("; "):
-            verb, text = step.split(" ", 1)
-            acl = parse_acl_rule(text)
-            assert acl is not None
+        for verb, acl in parse_steps(row["remedy"]):
             if verb == "add":
                 acls.append(acl)
             else:

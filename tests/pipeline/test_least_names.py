@@ -50,7 +50,7 @@ def test_the_remedy_for_a_group_named_star_is_not_all_groups(tmp_path: Path, cap
     trace = trace_of_starred_group(tmp_path / "trace")
     assert main(["pipeline", "denials", trace, "--json"]) == 0
     rows = {row["resource_name"]: row for row in json.loads(capsys.readouterr().out)["rows"]}
-    assert rows["billing"]["remedy"].startswith("add GROUP|billing")
+    assert rows["billing"]["remedy"].endswith("group: billing}")
     assert rows["*"]["remedy"] == rows[""]["remedy"] == ""
     assert "an ACL cannot have an empty name" in rows[""]["not_known"]
     assert "allows all resources" in rows["*"]["not_known"]

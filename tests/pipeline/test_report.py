@@ -11,11 +11,12 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats import format_acls_losslessly
-from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
+from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.pipeline import twin
 from tests.pipeline.asking import response
 from tests.pipeline.traces import random_acls, random_trace
+from tests.support.printed_steps import parse_steps
 
 SUPERS = ("User:root",)
 Parts = dict[str, list[dict[str, Any]]]
@@ -80,9 +81,8 @@ def test_a_remedy_changes_the_acls_in_force(reported: Reported) -> None:
     assert rows
     for row in rows:
         acls = list(reported.present)
-        for verb, _, text in (step.partition(" ") for step in row["remedy"].split("; ")):
-            if verb in ("add", "remove") and (acl := parse_acl_rule(text)) is not None:
-                (acls.append if verb == "add" else acls.remove)(acl)
+        for verb, acl in parse_steps(row["remedy"]):
+            (acls.append if verb == "add" else acls.remove)(acl)
         key = (row["principal"], row["operation"], row["resource_type"], row["resource_name"])
         denied = [a for a in reported.seen if twin.key(a) == key and not a["allowed"]]
         assert denied

@@ -5,6 +5,10 @@ a copy of the ACLs that bear on the accesses, decides with the authorizer itself
 and finally drops every step without which everything is allowed, too. So the steps are whole, and
 none of them is superfluous. Brokers compute a remedy for each denied request, so after a step only
 those accesses are decided again that the step can affect.
+
+Steps are returned, printed and applied in a safe order, additions first. A resource from which the
+only ACL is removed before another one is added is open to everyone in between if
+`allow.everyone.if.no.acl.found` is set, and those who print steps do not always know whether it is.
 """
 
 from collections import defaultdict
@@ -48,6 +52,13 @@ class StepsCost(NamedTuple):
 
 _LEAST_COST = StepsCost(broad=0, removals=0, additions=1)
 """The cost of one addition on a named resource."""
+_WITHOUT_ACL = "without an ACL"
+_IF_OPEN = "if allow.everyone.if.no.acl.found is true, which a trace shows only if a client used it"
+UNKNOWN_AFTER_REMOVAL = (
+    "whether other DENYs apply, whether an ALLOW does, and whether a last ACL goes, without which"
+    " resources are open to everyone if allow.everyone.if.no.acl.found is true"
+)
+"""What those who do not know all ACLs and settings do not know about the removal of a DENY."""
 _INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
 """Operations that others include; an ACL for one of those makes one for these superfluous."""
 
@@ -62,25 +73,38 @@ class Step(msgspec.Struct, frozen=True):
     def verb(self) -> str:
         return "add" if self.is_addition else "remove"
 
+    @property
+    def safe_rank(self) -> tuple[bool, bool]:
+        """The place in an order in which no step opens what the last one closes: additions before
+        removals, and in both the DENY is there as long as the ALLOW that it limits.
+        """
+        is_allow = self.acl.permission is Permission.ALLOW
+        return not self.is_addition, is_allow is self.is_addition
+
+
+def in_safe_order(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """Return the steps in the order in which they are taken one by one."""
+    return tuple(sorted(steps, key=lambda step: step.safe_rank))
+
 
 class Remedy(msgspec.Struct, frozen=True):
-    """ACLs to remove and to add together, so that a request succeeds.
+    """ACLs to add and to remove together, in this order, so that a request succeeds.
 
     If it is not `complete`, the broker may check further names after the change, which depend on
     its state, or the request has more denials than it covers. `advice` is about what else
     the change opens, and what the client needs next; empty if nothing is known.
     """
 
-    remove: tuple[Acl, ...]
     add: tuple[Acl, ...]
+    remove: tuple[Acl, ...]
     complete: bool
     advice: str = ""
 
     @classmethod
     def from_steps(cls, steps: Sequence[Step], *, complete: bool) -> "Remedy":
         return cls(
-            tuple(step.acl for step in steps if not step.is_addition),
             tuple(step.acl for step in steps if step.is_addition),
+            tuple(step.acl for step in steps if not step.is_addition),
             complete,
         )
 
@@ -139,6 +163,17 @@ def side_effects_of_steps(
     return tuple(texts)
 
 
+def opening_of_unknown_setting(authorizer: Authorizer, steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return what removals open if resources without ACLs are open to everyone, for those who do
+    not know whether they are.
+    """
+    removals = [step for step in steps if not step.is_addition]
+    if _standard_authorizer(authorizer).allow_everyone or not removals:
+        return ()
+    effects = dict.fromkeys(_effects_of_first_and_last_acls(authorizer, steps))
+    return tuple(f"{_IF_OPEN}, {text}" for text in effects if text.startswith(_WITHOUT_ACL))
+
+
 def _effects_of_first_and_last_acls(authorizer: Authorizer, steps: Sequence[Step]) -> Iterator[str]:
     """Yield what opens without its last ACL, and what the first one closes."""
     removed = {step.acl for step in steps if not step.is_addition}
@@ -147,7 +182,7 @@ def _effects_of_first_and_last_acls(authorizer: Authorizer, steps: Sequence[Step
         before = set(acls_covering_pattern(authorizer, acl))
         after = (before - removed) | {each for each in added if _pattern(each) == _pattern(acl)}
         if before and not after:
-            yield f"without an ACL, {_pattern_text(acl)} are open to everyone"
+            yield f"{_WITHOUT_ACL}, {_pattern_text(acl)} are open to everyone"
         elif after and not before:
             yield f"the first ACL closes {_pattern_text(acl)} to everyone else"
 
@@ -217,7 +252,7 @@ def _is_limited_to_hosts(authorizer: Authorizer, acl: Acl) -> bool:
 def steps_to_allow(
     authorizer: Authorizer, accesses: Iterable[RequiredAccess], host_of_added_acls: str = WILDCARD
 ) -> tuple[Step, ...]:
-    """Return the smallest set of steps after which all of the accesses are allowed.
+    """Return the smallest set of steps after which all accesses are allowed, in a safe order.
 
     There are none if the ACLs allow them already, whatever else denied them, or if no ACL could
     allow them. Added ACLs are for `host`. Of several alternatives, the one with the fewest broad
@@ -236,7 +271,7 @@ def steps_to_allow(
         for group in _independent_step_groups(trial, steps)
         for step in _minimal_sufficient_steps(trial, group)
     }
-    return tuple(step for step in steps if step in necessary)
+    return in_safe_order(step for step in steps if step in necessary)
 
 
 def is_allowed(authorizer: StandardAuthorizer, access: RequiredAccess) -> bool:

@@ -12,7 +12,6 @@ from kafka_shim.pipeline.engine_choice import EngineChoice, choose_engine
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import DUCKDB
-from kafka_shim.policy.formats.trace_rule import replace_acl_rules
 from kafka_shim.text.message_text import escaped, sanitize_message
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:
     """
     notes_to = _stream_for_notes(outcome, args)
     for note in () if args.json else outcome.notes:
-        print(escaped(replace_acl_rules(note)), file=notes_to)
+        print(escaped(note), file=notes_to)
     if args.html:
         _write_page(outcome, args)
         if not args.json:
@@ -140,7 +139,7 @@ def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
         print_csv(outcome.columns, rows, sys.stdout)
     elif outcome.parts and not args.html:
         for part in outcome.parts:
-            print(f"\n{part.job}", *map(escaped, map(replace_acl_rules, part.notes)), sep="\n")
+            print(f"\n{part.job}", *map(escaped, part.notes), sep="\n")
             print_table(part.printed_columns, part.rows, sys.stdout)
     elif rows:
         print()

@@ -69,6 +69,18 @@ class Log:
             _write(LogLine(self._name, "error", event, values))
 
 
+class CopyableText(str):
+    """A value for people to copy: a console has it in quotes, but as it is.
+
+    Other values are printed as Python writes them, which doubles a backslash.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"'{self}'"
+
+
 class LogLine(NamedTuple):
     """An event in words, and values by name."""
 
@@ -246,7 +258,7 @@ def escape_control_processor(
     """Escape control characters, so that a client's text cannot begin a line or move the cursor."""
     for key, value in event.items():
         if isinstance(value, str) and key != "exception":
-            event[key] = escaped(value)
+            event[key] = type(value)(escaped(value))
     return event
 
 

@@ -1,4 +1,4 @@
-"""Columns of remedies for denied accesses: ACLs to remove and to add.
+"""Columns of remedies for denied accesses: ACLs to add and to remove.
 
 If the ACLs are known, the steps are complete. Without them, the trace names at most one ACL per
 denial, and the remedy says what else may be needed.
@@ -12,11 +12,18 @@ import pyarrow as pa
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, narrowest_allow_acl
-from kafka_shim.authorizer.remedy import Step, side_effects_of_steps, steps_to_allow
+from kafka_shim.authorizer.remedy import (
+    UNKNOWN_AFTER_REMOVAL,
+    Step,
+    opening_of_unknown_setting,
+    side_effects_of_steps,
+    steps_to_allow,
+)
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import required_access_of_row
 from kafka_shim.pipeline.engines.engine import BatchFunction
-from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
+from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 
 CHECK = ("host", "api_key", "instead", "rule")
 """The fields of an element of `checks`: a different access that was denied."""
@@ -24,7 +31,6 @@ _ACCESS_AND_CHECKS = ["principal", "operation", "resource_type", "resource_name"
 REMEDY = [("remedy", pa.string()), ("also_opens", pa.string()), ("not_known", pa.string())]
 NOT_NEEDED = "none: these ACLs allow it"
 _DEFAULT_DENY = "DefaultDeny"
-_AFTER_DENY = "whether other DENYs apply, and whether an ALLOW does"
 _WITHOUT_RULE = "whether a DENY applies"
 _EMPTY_NAME = "an ACL cannot have an empty name; name the resource"
 _NAMED_STAR = "an ACL on the name `*` allows all resources of the type; rename the resource"
@@ -90,28 +96,30 @@ def find_remedy(authorizer: StandardAuthorizer, denied_rows: Iterable[Mapping[st
     """
     accesses = list(map(required_access_of_row, denied_rows))
     steps = steps_to_allow(authorizer, accesses)
-    return Remedy(steps, also_opens=side_effects_of_steps(authorizer, steps, accesses))
+    opened = side_effects_of_steps(authorizer, steps, accesses)
+    return Remedy(steps, also_opens=(*opened, *opening_of_unknown_setting(authorizer, steps)))
 
 
 def find_remedy_from_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
     """Return the steps that follow from the rules in the trace; complete only for `DefaultDeny`."""
     rules = dict.fromkeys(row["rule"] for row in denied_rows)
     named = [acl for rule in rules if (acl := parse_acl_rule(rule)) is not None]
-    steps = [Step(is_addition=False, acl=acl) for acl in named]
+    steps: list[Step] = []
     without = next((row for row in denied_rows if parse_acl_rule(row["rule"]) is None), None)
     if without is not None:
         access = required_access_of_row(without)
         for check in next(way for way in access.alternatives if not way[0].any_name):
             acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))
+    steps += (Step(is_addition=False, acl=acl) for acl in named)
     opened = side_effects_of_steps(
         StandardAuthorizer(), steps, map(required_access_of_row, denied_rows)
     )
     if named:
-        return Remedy(tuple(steps), _AFTER_DENY, opened)
+        return Remedy(tuple(steps), UNKNOWN_AFTER_REMOVAL, opened)
     unknown = "" if set(rules) == {_DEFAULT_DENY} else _WITHOUT_RULE
     return Remedy(tuple(steps), unknown, opened)
 
 
 def _step_text(step: Step) -> str:
-    return f"{step.verb} {format_acl_rule(step.acl)}"
+    return f"{step.verb} {acl_line(step.acl)}"

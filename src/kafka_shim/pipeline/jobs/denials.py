@@ -43,10 +43,9 @@ def denials(engine: DuckDbEngine, accesses: str, present_acls: AclSet | None = N
 
     `accesses` is `accesses_of_requests(...)`: accesses that were only tried or listed are not
     denials.
-    `remedy` has steps such as `remove RULE; add RULE`, where a rule is
-    `TYPE|name|pattern|principal|host|operation|permission`. If `present_acls` is given, the steps
-    together allow the access from all `hosts`, and `also_opens` says what else
-    they open. Otherwise `not_known` says what else may be needed.
+    `remedy` has steps such as `add {...}; remove {...}`, with ACLs as lines of YAML. If
+    `present_acls` is given, the steps together allow the access from all `hosts`, and `also_opens`
+    says what else they open. Otherwise `not_known` says what else may be needed.
     """
     from kafka_shim.pipeline.acls.remedy import CHECK, remedy_mapper
 

@@ -33,7 +33,8 @@ from kafka_shim.pipeline.report.outcome import (
 from kafka_shim.pipeline.rows.access_roles import PASSED, REFUSED
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
-from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
+from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.trace_rule import parse_acl_rule
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 from kafka_shim.text.message_text import count_with_noun
 
@@ -85,7 +86,7 @@ def probable_super_users(engine: DuckDbEngine, accesses: str) -> list[str]:
 
 _SHOWN = ("acl", "requests", "over_grants")
 _REMOVALS = (
-    "remove only after adding: the removals take away access that was not observed, but may be"
+    "remove only after adding: each removal takes away access that was not observed, but may be"
     " needed, as by a monthly job"
 )
 NOTED = 10
@@ -357,7 +358,7 @@ def _listed_acls(head: str, acls: list[Acl]) -> list[str]:
     more = len(acls) - NOTED
     return [
         *([f"{len(acls)} {head}"] if acls else []),
-        *(f"  {format_acl_rule(acl)}" for acl in acls[:NOTED]),
+        *(f"  {acl_line(acl)}" for acl in acls[:NOTED]),
         *([f"  and {more} more"] if more > 0 else []),
     ]
 

@@ -35,7 +35,7 @@ from kafka_shim.pipeline.report.outcome import (
 from kafka_shim.pipeline.rows.access_roles import POSSIBLE, UNIDENTIFIED, UNLOGGED
 from kafka_shim.pipeline.selection_options import selection_from_options
 from kafka_shim.policy.formats.kafka_commands import format_command
-from kafka_shim.policy.formats.trace_rule import format_acl_rule
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, readable_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.text.message_text import count_with_noun
 from kafka_shim.trace_format.entries import AUDIT, DERIVED, RECORDED, UNKNOWN_PRINCIPAL
@@ -380,9 +380,9 @@ def _held_back_notes(engine: DuckDbEngine, usage: str) -> Iterator[str]:
     if denies:
         yield f"kept: {count_with_noun(len(denies), 'DENY ACL')}, which may hold something back:"
     for row in denies[:DENIES_NOTED]:
-        held = row["holds_back"]
+        held = [*map(readable_rule, row["holds_back"])]
         what = ", ".join(held[:2]) + (f" and {len(held) - 2} more" if len(held) > 2 else "")
-        yield f"  {row['acl']} overrules {what or 'no ALLOW of today'}"
+        yield f"  {readable_rule(row['acl'])} overrules {what or 'no ALLOW of today'}"
     if len(denies) > DENIES_NOTED:
         yield f"  and {len(denies) - DENIES_NOTED} more; --json has all"
 

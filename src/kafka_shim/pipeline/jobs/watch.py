@@ -23,7 +23,7 @@ from kafka_shim.pipeline.request_accesses import (
     accesses_of_requests,
     observed_settings,
 )
-from kafka_shim.policy.formats.trace_rule import replace_acl_rules
+from kafka_shim.policy.formats.trace_rule import readable_rule
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped
 
@@ -120,7 +120,7 @@ def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     why = row["would_be_rule"] if is_change else row["rule"]
     head = row["change"] if is_change else "denied"
     time, hosts = cell_text(row["first_seen"]), ", ".join(row["hosts"])
-    return escaped(f"{time} {head}: {what} from {hosts} ({replace_acl_rules(why)})")
+    return escaped(f"{time} {head}: {what} from {hosts} ({readable_rule(why)})")
 
 
 def _add_watch_options(job: argparse.ArgumentParser) -> None:

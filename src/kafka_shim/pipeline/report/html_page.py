@@ -98,7 +98,7 @@ def _first_rows_table_html(section: Section) -> str:
         f'<th scope="col">{escape(_column_heading(name))}</th>' for name in section.columns
     )
     rows = "".join(
-        "<tr>" + "".join(_td_element(row[name]) for name in section.columns) + "</tr>\n"
+        "<tr>" + "".join(_td_element(row[name], name) for name in section.columns) + "</tr>\n"
         for row in shown
     )
     size = f"{len(section.rows)} row{'s' * (len(section.rows) != 1)}"
@@ -113,14 +113,14 @@ def _first_rows_table_html(section: Section) -> str:
     )
 
 
-def _td_element(value: object) -> str:
+def _td_element(value: object, column: str) -> str:
     """Return a table cell: numbers are right-aligned, ACLs in a fixed-width font."""
-    text = escape(cell_text(value))
+    text = escape(cell_text(value, column))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f'<td class="end">{text}</td>'
     if isinstance(value, datetime):
         return f'<td class="when">{text}</td>'
-    return f"<td><code>{text}</code></td>" if "|" in text else f"<td>{text}</td>"
+    return f"<td><code>{text}</code></td>" if "{" in text else f"<td>{text}</td>"
 
 
 def _column_heading(name: str) -> str:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-from kafka_shim.policy.formats.trace_rule import replace_acl_rules
+from kafka_shim.policy.formats.trace_rule import readable_rule
 from kafka_shim.text.csv_text import write_csv
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped
 
 CELL_MAX = 44
+RULE_COLUMNS = frozenset(("acl", "shadowed_by", "rule", "would_be_rule", "subject"))
+"""The columns with rules of traces; in others, a name that looks like a rule stays a name."""
 
 
 def output_value(value: Any) -> Any:
@@ -18,8 +20,8 @@ def output_value(value: Any) -> Any:
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
-def cell_text(value: Any) -> str:
-    """Return a value as the text of a table cell."""
+def cell_text(value: Any, column: str = "") -> str:
+    """Return a value as the text of a table cell; an ACL is a line."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -27,15 +29,16 @@ def cell_text(value: Any) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
     if isinstance(value, list):
-        return ",".join(replace_acl_rules(str(item)) for item in value)
-    return replace_acl_rules(str(value))
+        return ",".join(map(str, value))
+    return readable_rule(str(value)) if column in RULE_COLUMNS else str(value)
 
 
 def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
     """Print aligned columns; long cells are shortened on a terminal only."""
     longest = CELL_MAX if stream.isatty() else sys.maxsize
     cells = [
-        [_truncate(escaped(cell_text(row[name])), longest) for name in columns] for row in rows
+        [_truncate(escaped(cell_text(row[name], name)), longest) for name in columns]
+        for row in rows
     ]
     heads = [name.replace("_", " ") for name in columns]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]

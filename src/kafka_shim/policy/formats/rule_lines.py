@@ -9,6 +9,7 @@ from typing import Any, Final
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
+from kafka_shim.text.message_text import escaped
 
 _PLAIN: Final = re.compile(
     r"(?!(?:true|false|yes|no|on|off|null)$)[A-Za-z][\w./-]*(?::[\w./-]+)*"
@@ -32,7 +33,8 @@ def _value_text(value: Any) -> str:
     if isinstance(value, list):
         return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
     text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
+    # YAML folds U+0085 and U+2028 into a space, which JSON does not escape
+    return text if _PLAIN.fullmatch(text) else escaped(json.dumps(text, ensure_ascii=False))
 
 
 def acls_to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:

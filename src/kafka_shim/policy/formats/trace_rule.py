@@ -9,10 +9,6 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 _ACL = re.compile(
     r"(\w+)\|(.*)\|(LITERAL|PREFIXED)\|([^|]+:.*)\|([^|]+)\|(\w+)\|(ALLOW|DENY)", re.DOTALL
 )
-_RULE_IN_TEXT = re.compile(
-    r"\b(?:TOPIC|GROUP|CLUSTER|TRANSACTIONAL_ID|DELEGATION_TOKEN|USER)\|[^|\n]*\|(?:LITERAL|PREFIXED)"
-    r"\|[^|\n]+\|[^|\n]+\|[A-Z_]+\|(?:ALLOW|DENY)\b"
-)
 _WITHOUT_ACL = {
     DecisionReason.SUPER_USER: "SuperUser",
     DecisionReason.DEFAULT_ALLOW: "DefaultAllow",
@@ -34,11 +30,6 @@ def format_acl_rule(acl: Acl) -> str:
         f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
         f"|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
     )
-
-
-def replace_acl_rules(text: str) -> str:
-    """Return a text in which the rules of traces are lines; a rule with a `|` in a name stays."""
-    return _RULE_IN_TEXT.sub(lambda rule: readable_rule(rule[0]), text)
 
 
 def readable_rule(text: str) -> str:

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.model import WILDCARD, Decision, DecisionReason
 from kafka_shim.protocol.enums import ApiKey, PatternType
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.text.logs import Log
+from kafka_shim.text.logs import CopyableText, Log
 
 LOGGER_NAME = "kafka.authorizer.logger"
 LINES_MAX = 200
@@ -56,7 +56,7 @@ def _write_lines(context: RequestContext, api: ApiKey) -> None:
         elif allowed:
             log.debug(decision_line(record, context, api))
         else:
-            remedy = {"to_allow": _remedy_text(context)} if is_first_denial else {}
+            remedy = {"to_allow": CopyableText(_remedy_text(context))} if is_first_denial else {}
             log.info(decision_line(record, context, api), **remedy)
             is_first_denial = False
     if not debug:
