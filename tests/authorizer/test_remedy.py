@@ -67,7 +67,7 @@ def test_an_acl_on_the_resource_is_preferred_to_one_on_the_cluster() -> None:
 
 def test_a_deny_of_exactly_this_is_removed_rather_than_evaded_on_the_cluster() -> None:
     deny = acl(Operation.CREATE, permission=DENY)
-    assert steps([access(*CREATE)], deny) == ["remove CREATE orders", "add CREATE orders"]
+    assert steps([access(*CREATE)], deny) == ["add CREATE orders", "remove CREATE orders"]
 
 
 def test_a_broad_deny_stays_if_an_alternative_needs_no_removal() -> None:
@@ -85,7 +85,7 @@ def test_without_its_last_acl_a_resource_may_be_open_to_everyone() -> None:
     deny = acl(Operation.WRITE, permission=DENY)
     assert steps([WRITE], deny, is_open=True) == ["remove WRITE orders"]
     of_bob = acl(Operation.READ, principal="User:bob")
-    both = ["remove WRITE orders", "add WRITE orders"]
+    both = ["add WRITE orders", "remove WRITE orders"]
     assert steps([WRITE], deny, of_bob, is_open=True) == both
 
 

@@ -245,7 +245,7 @@ def test_the_printed_commands_allow_the_access(
     capsys.readouterr()
     assert main([*asked, "--json"]) == 3
     (found,) = json.loads(capsys.readouterr().out)["questions"]
-    assert [step["action"] for step in found["to_allow"]] == ["remove"] * 3 + ["add"]
+    assert [step["action"] for step in found["to_allow"]] == ["add"] + ["remove"] * 3
     for step in found["to_allow"]:
         name, *rest = shlex.split(step["command"])
         assert name == "kafka-acls"

@@ -18,6 +18,7 @@ from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,
     Step,
+    opening_of_unknown_setting,
     side_effects_of_steps,
     steps_to_allow,
 )
@@ -183,6 +184,31 @@ def test_what_a_remedy_opens_and_closes_is_said(everyone: bool) -> None:
     del said["other principals"]
     assert bool(said.pop("open to everyone")) is everyone
     assert min(said.values()) > 5, said
+
+
+def test_steps_open_nothing_in_between_on_a_broker_with_an_unknown_setting() -> None:
+    """The steps are computed without `allow.everyone.if.no.acl.found`, and the broker has it."""
+    rng = random.Random(58)
+    several = opening = 0
+    for _ in range(600):
+        acls = random_policy(rng)
+        user, host, operation, name = rng.choice(WORLD)
+        authorizer = StandardAuthorizer(store=AclStore(acls))
+        check = CheckedAction(Action(operation, ResourceType.TOPIC, name))
+        needed = RequiredAccess(Actor(user, host), ((check,),))
+        steps = steps_to_allow(authorizer, [needed])
+        states = [after_steps(acls, steps[:taken]) for taken in range(len(steps) + 1)]
+        several += len(steps) > 1
+        texts = side_effects_of_steps(authorizer, steps, [needed])
+        text = "; ".join((*texts, *opening_of_unknown_setting(authorizer, steps)))
+        for access in WORLD:
+            first, *between = (is_allowed(access, each, True) for each in states)
+            last = is_allowed(access, states[-1], True)
+            assert first or last or not any(between), (access, acls, steps)
+            if last and not first and access[0] != user:
+                opening += "open to everyone" in text
+                assert "open to everyone" in text or "other principals" in text, (access, steps)
+    assert min(several, opening) > 20, (several, opening)
 
 
 @pytest.mark.parametrize("permission", [Permission.ALLOW, Permission.DENY])

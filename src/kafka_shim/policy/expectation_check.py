@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.remedy import Step, side_effects_of_steps
+from kafka_shim.authorizer.remedy import Step, in_safe_order, side_effects_of_steps
 from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.policy.access_steps import (
     PolicyAccess,
@@ -99,12 +99,16 @@ class ExpectationChecker:
             step.is_addition and step.acl.permission is Permission.DENY for step in verdict.steps
         ):
             verdict = msgspec.structs.replace(verdict, removals=self._find_removals(verdict))
+        steps, removals = map(in_safe_order, (verdict.steps, verdict.removals))
         texts = [
             text
-            for steps in (verdict.steps, verdict.removals)
-            for text in side_effects_of_steps(self._authorizer, steps, ())
+            for each in (steps, removals)
+            for text in side_effects_of_steps(self._authorizer, each, ())
         ]
-        return msgspec.structs.replace(verdict, also_changes=tuple(dict.fromkeys(texts)))
+        also_changes = tuple(dict.fromkeys(texts))
+        return msgspec.structs.replace(
+            verdict, steps=steps, removals=removals, also_changes=also_changes
+        )
 
     def _is_met_by_denials(self, expectation: Expectation) -> bool:
         """Return whether the expectation holds as soon as each violating access is denied by

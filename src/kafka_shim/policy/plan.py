@@ -55,19 +55,10 @@ def planned_groups(
 
 def _sorted_groups(acls: set[Acl], release: str, *, is_addition: bool) -> list[StepGroup]:
     groups = [
-        tuple(
-            Step(is_addition, acl)
-            for acl in sorted(
-                group,
-                key=lambda acl: _step_sort_key(acl, is_addition=is_addition),
-            )
-        )
+        tuple(sorted((Step(is_addition, acl) for acl in group), key=_step_sort_key))
         for group in _group_by_overlap(acls, release)
     ]
-    return sorted(
-        groups,
-        key=lambda group: _step_sort_key(group[0].acl, is_addition=is_addition),
-    )
+    return sorted(groups, key=lambda group: _step_sort_key(group[0]))
 
 
 def _group_by_overlap(acls: Iterable[Acl], release: str) -> list[list[Acl]]:
@@ -128,10 +119,10 @@ def _any_resource_names(
     return {names for names, acls in deciding.items() if acls} | probed
 
 
-def _step_sort_key(acl: Acl, *, is_addition: bool) -> tuple[object, ...]:
-    is_last = (acl.permission is Permission.ALLOW) is is_addition
+def _step_sort_key(step: Step) -> tuple[object, ...]:
+    acl = step.acl
     pattern = (acl.resource_type, acl.resource_name, acl.pattern_type)
-    return (is_last, acl.principal, *pattern, acl.host, acl.operation)
+    return (step.safe_rank, acl.principal, *pattern, acl.host, acl.operation)
 
 
 def inverse_requests(requests: Iterable[Sequence[Step]]) -> list[StepGroup]:

@@ -8,6 +8,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.remedy import (
+    UNKNOWN_AFTER_REMOVAL,
     CheckedAction,
     Remedy,
     RequiredAccess,
@@ -162,8 +163,9 @@ class InspectorRows:
         if not steps:
             return None
         remedy = Remedy.from_steps(steps, complete=False)
-        advice = "; ".join(side_effects_of_steps(authorizer, steps, accesses))
-        return remedy_json(msgspec.structs.replace(remedy, advice=advice))
+        advice = [*side_effects_of_steps(authorizer, steps, accesses)]
+        advice += [f"not known: {UNKNOWN_AFTER_REMOVAL}"] if remedy.remove else []
+        return remedy_json(msgspec.structs.replace(remedy, advice="; ".join(advice)))
 
     def _number_row(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1

@@ -64,8 +64,8 @@ def test_denials_are_logged_at_info_in_every_release(
         (
             True,
             (
-                "remove {principal: User:alice, deny: Describe, cluster: kafka-cluster}; "
-                "add {principal: User:alice, allow: Describe, cluster: kafka-cluster}"
+                "add {principal: User:alice, allow: Describe, cluster: kafka-cluster}; "
+                "remove {principal: User:alice, deny: Describe, cluster: kafka-cluster}"
             ),
         ),
     ],

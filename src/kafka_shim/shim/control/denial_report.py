@@ -137,8 +137,8 @@ def _remedy_text(remedy: Mapping[str, Any]) -> str:
     advice = f"\n  ({remedy['advice']})" if remedy["advice"] else ""
     if len(added) == 1 and not removed:
         return f"\n  the smallest ACL that allows it: {rule_line(added[0])}{advice}"
-    lines = [f"remove {rule_line(rule)}" for rule in removed]
-    lines += [f"add {rule_line(rule)}" for rule in added]
+    lines = [f"add {rule_line(rule)}" for rule in added]
+    lines += [f"remove {rule_line(rule)}" for rule in removed]
     lead = "DENY always wins; " if removed else ""
     if len(lines) == 1:
         return f"\n  {lead}to allow it, {lines[0]}{advice}"

@@ -56,13 +56,13 @@ class RequestNeeds(NamedTuple):
 
 
 class RequestRemedy(msgspec.Struct):
-    """ACLs to add and to remove together, as rules of a state file. If it is not `complete`, the
-    broker may check further names after the change. `advice` is about what else the change
+    """ACLs to add and then to remove, together, as rules of a state file. If it is not `complete`,
+    the broker may check further names after the change. `advice` is about what else the change
     opens, and what the client needs next.
     """
 
-    remove: list[dict[str, Any]]
     add: list[dict[str, Any]]
+    remove: list[dict[str, Any]]
     complete: bool
     advice: str
 
@@ -238,12 +238,12 @@ def remedy_json(remedy: Remedy | None) -> dict[str, Any] | None:
     if remedy is None:
         return None
     rules = RequestRemedy(
-        acls_to_rules(remedy.remove), acls_to_rules(remedy.add), remedy.complete, remedy.advice
+        acls_to_rules(remedy.add), acls_to_rules(remedy.remove), remedy.complete, remedy.advice
     )
     return msgspec.structs.asdict(rules)
 
 
 def remedy_text(remedy: Mapping[str, Any]) -> str:
-    """Return `remove {RULE}; add {RULE} (ADVICE)` for the object of a remedy."""
-    steps = [f"{verb} {rule_line(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
+    """Return `add {RULE}; remove {RULE} (ADVICE)` for the object of a remedy."""
+    steps = [f"{verb} {rule_line(rule)}" for verb in ("add", "remove") for rule in remedy[verb]]
     return "; ".join(steps) + (f" ({remedy['advice']})" if remedy["advice"] else "")

@@ -103,8 +103,8 @@ function typedAcl(made) {
   return { ...given, principal: principal.includes(":") ? principal : `User:${principal}`, resource_name: isCluster ? "kafka-cluster" : given.resource_name };
 }
 
-/** Return the calls that remove ACLs, and then add others. */
-export const callsToChange = ({ remove = [], add = [] }) => [["acls/remove", remove], ["acls", add]]
+/** Return the calls that add ACLs, and then remove others: without any ACL, a resource may be open to everyone. */
+export const callsToChange = ({ add = [], remove = [] }) => [["acls", add], ["acls/remove", remove]]
   .filter(([, rows]) => rows.length).map(([path, rows]) => ["POST", path, { acls: rows }]);
 
 const asking = (page) => form("who-may", "List who can do something", [

@@ -118,12 +118,12 @@ function leastAcls({ error, acls, remove, requests, decisions_left_out: leftOut,
   const missing = acls.filter((row) => !row.exists).map((row) => row.acl);
   const state = ({ exists }) => (exists === null ? "" : badge(exists, exists ? "exists" : "missing"));
   const addAll = button(missing.length ? `Add all ${missing.length}` : "All of them exist", async () => {
-    if (await page.act(`${counted(missing.length, "ACL")} added`, ...callsToChange({ remove, add: missing }))) await reload();
+    if (await page.act(`${counted(missing.length, "ACL")} added`, ...callsToChange({ add: missing, remove }))) await reload();
   }, { id: "add-all", disabled: !missing.length && !remove.length });
   return element("div", {},
     table("The fewest ACLs", ["", "ACL", "Needed by", "Requests"], [
-      ...remove.map((acl) => [badge(false, "remove"), aclText(acl), "denies these requests", ""]),
-      ...acls.map((row) => [state(row), aclText(row.acl), row.apis.join(", "), row.requests])]),
+      ...acls.map((row) => [state(row), aclText(row.acl), row.apis.join(", "), row.requests]),
+      ...remove.map((acl) => [badge(false, "remove"), aclText(acl), "denies these requests", ""])]),
     ...(leftOut ? [element("p", { text: `${leftOut} decisions were not kept and are not considered.` })] : []),
     element("p", { class: "none", text: "A denied request does not show all that it needs: after adding ACLs, run the client again." }),
     element("p", { class: "buttons" }, ...(page.recording ? [] : [addAll]), copier(text), downloadLink(text, `acls.${ENDINGS[format]}`)),

@@ -256,7 +256,7 @@ const decisionItem = (row) => element("li", {}, badge(row.allowed, row.allowed ?
 function remedyOf(decided, page) {
   const remedy = decided.find((row) => row.would_allow)?.would_allow;
   if (!remedy) return "";
-  const steps = ["remove", "add"].flatMap((verb) => remedy[verb].map((rule) => [verb, rule]));
+  const steps = ["add", "remove"].flatMap((verb) => remedy[verb].map((rule) => [verb, rule]));
   const rules = steps.map(([, rule]) => rule);
   const buttons = element("p", { class: "buttons" }, copier(JSON.stringify(rules.length === 1 ? rules[0] : rules)));
   if (!page.recording) buttons.append(grantButton(remedy, steps.length, page));
@@ -265,11 +265,11 @@ function remedyOf(decided, page) {
     ...(remedy.complete ? [] : [element("p", { text: "The broker may check further names after this change." })]), buttons);
 }
 
-function grantButton({ remove, add }, count, page) {
+function grantButton({ add, remove }, count, page) {
   const verb = !remove.length ? "Add" : !add.length ? "Remove" : "Do";
   const grant = button(`${verb} ${count > 1 ? verb === "Do" ? "all" : "them" : "it"}`, async () => {
-    const done = [remove.length && `${counted(remove.length, "ACL")} removed`, add.length && `${counted(add.length, "ACL")} added`];
-    if (!await page.act(done.filter(Boolean).join(", "), ...callsToChange({ remove, add }))) return;
+    const done = [add.length && `${counted(add.length, "ACL")} added`, remove.length && `${counted(remove.length, "ACL")} removed`];
+    if (!await page.act(done.filter(Boolean).join(", "), ...callsToChange({ add, remove }))) return;
     grant.textContent = "Done";
     grant.disabled = true;
   }, { class: "grant" });
