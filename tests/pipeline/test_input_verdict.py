@@ -124,6 +124,22 @@ def test_other_jobs_that_remove_give_no_commands_either(
     assert ("kafka-acls" in capsys.readouterr().out) or (target / "kafka-acls.sh").exists()
 
 
+def test_a_report_says_what_is_unproven(trace: Path, acls: str, capsys: Any) -> None:
+    words = ["pipeline", "report", str(trace), "--acls", acls, "--candidate", acls]
+    segments(trace)[1].unlink()
+    assert main(words) == 0
+    text = capsys.readouterr().out
+    assert "kafka-acls" not in text
+    lines = [line for line in text.splitlines() if line.startswith(("Unused", "What breaks"))]
+    assert [line.endswith("; unproven, since the input is incomplete.") for line in lines] == [
+        True
+    ] * 2
+    assert main([*words, "--accept-incomplete"]) == 0
+    text = capsys.readouterr().out
+    assert "kafka-acls --remove" in text
+    assert "unproven" not in text
+
+
 LINE = (
     "[2026-11-21 23:53:42,497] INFO Principal = User:alice is Denied operation = READ from host ="
     " 127.0.0.1 on resource = Topic:LITERAL:audited for request = Fetch with resourceRefCount = 1"

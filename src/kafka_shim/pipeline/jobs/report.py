@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.input_verdict import MIN_PERIOD
+from kafka_shim.pipeline.input_verdict import add_min_period_option
 from kafka_shim.pipeline.intervals import interval_for_observation
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
@@ -39,6 +39,7 @@ def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
         metavar="RELEASE",
         help="With --from-release: release to upgrade to",
     )
+    add_min_period_option(job)
 
 
 def _check_output_format(args: argparse.Namespace) -> None:
@@ -72,8 +73,6 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
     jobs |= {"timeline": {"interval": interval}, "clients": {}, "damage": {}}
     given = vars(args) | {
         "engine": None,
-        "accept_incomplete": False,
-        "min_period": MIN_PERIOD,
         "fail_on": None,
         "parquet": None,
     }

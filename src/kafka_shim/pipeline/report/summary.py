@@ -32,7 +32,7 @@ def _breaks_note(what_breaks: Outcome | None) -> str:
         "What breaks:"
         f" {_plural(totals['newly_denied'], 'different access', 'different accesses')} would newly"
         f" be denied, and {_plural(totals['requests_newly_failing'], 'request', 'requests')} newly"
-        " fail, with the ACLs of --candidate."
+        f" fail, with the ACLs of --candidate{_incompleteness(what_breaks)}."
     )
 
 
@@ -57,7 +57,12 @@ def _unused_note(unused_acls: Outcome | None) -> str:
     text = f"Unused ACLs: {removable} of {len(unused_acls.rows)} can be removed"
     if unknown:
         text += f"; of {unknown} others it is not known whether they are needed"
-    return f"{text}."
+    return f"{text}{_incompleteness(unused_acls)}."
+
+
+def _incompleteness(part: Outcome) -> str:
+    """Return what a summary has to say about a part whose input is incomplete."""
+    return "; unproven, since the input is incomplete" if part.totals["incomplete_input"] else ""
 
 
 def _plural(number: int, singular: str, plural: str) -> str:
