@@ -140,6 +140,22 @@ def test_a_report_says_what_is_unproven(trace: Path, acls: str, capsys: Any) -> 
     assert "unproven" not in text
 
 
+@pytest.mark.parametrize("options", [(), ("--format", "yaml")])
+def test_least_acls_of_an_incomplete_input_say_so(
+    options: tuple[str, ...], trace: Path, capsys: Any
+) -> None:
+    words = ["pipeline", "least-acls", str(trace), *options]
+    for length, is_said in ((None, False), (-40, True)):
+        last = segments(trace)[-1]
+        last.write_bytes(last.read_bytes()[:length])
+        assert main(words) == 0
+        printed = capsys.readouterr()
+        assert ("ACLs may be missing" in printed.out + printed.err) is is_said
+    assert main([*words, "--accept-incomplete"]) == 0
+    printed = capsys.readouterr()
+    assert "ACLs may be missing" not in printed.out + printed.err
+
+
 LINE = (
     "[2026-11-21 23:53:42,497] INFO Principal = User:alice is Denied operation = READ from host ="
     " 127.0.0.1 on resource = Topic:LITERAL:audited for request = Fetch with resourceRefCount = 1"

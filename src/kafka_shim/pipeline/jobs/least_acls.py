@@ -21,6 +21,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.input_verdict import (
     add_min_period_option,
     incomplete_input_notes,
+    input_problems,
     unaccepted_problems,
 )
 from kafka_shim.pipeline.job import Job
@@ -160,7 +161,15 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         outcome.notes += notes_on_last_acls(after, going)
         outcome.notes += _wider_acl_notes(present, acls)
         outcome.notes += _closing_notes(present, acls)
-    elif acls and observation.totals_and_settings["allow_everyone_if_no_acl_found"]:
+    elif not args.accept_incomplete:
+        problems = input_problems(observation.totals_and_settings)
+        outcome.totals["incomplete_input"] = problems
+        outcome.notes += incomplete_input_notes(problems, "ACLs may be missing")
+    if (
+        not args.against
+        and acls
+        and observation.totals_and_settings["allow_everyone_if_no_acl_found"]
+    ):
         outcome.notes.append(
             "resources without ACLs are open to everyone: these ACLs close theirs to all others"
         )
