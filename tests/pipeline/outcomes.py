@@ -107,7 +107,7 @@ def unused_acls() -> Outcome:
         }
         for state in ("never used", "shadowed", "needed", "not known")
     ]
-    totals = HEAD | {"incomplete_input": []}
+    totals: dict[str, Any] = HEAD | {"incomplete_input": []}
     shown = list(rows[0])
     return Outcome("unused-acls", shown, shown, rows, totals, ["2 of 4 ACLs can go"])
 
