@@ -51,7 +51,7 @@ def test_both_steps_of_a_remedy_are_undone(
     page: Page, broker: KafkaBroker, denied: set[str]
 ) -> None:
     page.click("//button[.='Do all']")
-    page.wait(lambda: page.shows("#note", "1 ACL removed, 1 ACL added · Undo"))
+    page.wait(lambda: page.shows("#note", "1 ACL added, 1 ACL removed · Undo"))
     assert acls_of(broker) != denied
     page.click("//*[@id='note']//button")
     page.wait(lambda: page.shows("#note", "Undone"))
@@ -74,10 +74,10 @@ def test_undo_keeps_acls_that_were_there_before(page: Page, broker: KafkaBroker)
     assert acls_of(broker) == before
 
 
-REJECT_FIRST_ADDITION = """
+REJECT_FIRST_REMOVAL = """
 const real = window.fetch;
 window.fetch = (path, options) => {
-  if (path !== "acls" || options.method !== "POST") return real(path, options);
+  if (path !== "acls/remove" || options.method !== "POST") return real(path, options);
   window.fetch = real;
   return Promise.resolve(new Response('{"error": "rejected"}', { status: 400 }));
 };
@@ -87,7 +87,7 @@ window.fetch = (path, options) => {
 def test_a_change_that_fails_halfway_is_taken_back(
     page: Page, broker: KafkaBroker, denied: set[str]
 ) -> None:
-    page.driver.execute_script(REJECT_FIRST_ADDITION)
+    page.driver.execute_script(REJECT_FIRST_REMOVAL)
     page.click("//button[.='Do all']")
     page.wait(lambda: page.shows("#note", "rejected"))
     page.wait(lambda: acls_of(broker) == denied)
