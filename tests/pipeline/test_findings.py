@@ -14,7 +14,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
 from kafka_shim.pipeline.findings_history import read_findings_history
 from kafka_shim.policy.formats import format_acls_losslessly, parse_distinct_acls
-from kafka_shim.policy.formats.trace_rule import format_acl_rule
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, readable_rule
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
 from tests.pipeline.traces import START_US, TraceMaker, fetch_frame, random_acls, random_trace
 from tests.support.checked_folders import PIPELINE
@@ -130,7 +130,7 @@ def test_a_pull_request_removes_only_what_no_decision_depends_on(
     taking = proof.count("; takes away access")
     assert f"{taking} of the removals take away access that was not observed" in proof
     for acl in unused:
-        assert acl in proof
+        assert f"`{readable_rule(acl)}`" in proof
     words = ["pipeline", "what-breaks", recorded.long, "--json"]
     assert main([*words, "--acls", str(pull_request / "acls.yaml")]) == 0
     assert json.loads(capsys.readouterr().out)["rows"] == []

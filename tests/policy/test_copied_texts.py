@@ -128,6 +128,7 @@ def test_what_the_jobs_print_is_copied(tmp_path: Path, capsys: Any) -> None:
     from_table = [at.start() for at in re.finditer("(?m)add {principal", printed)]
     copied = {acl for at in from_table for _, acl in parse_steps(printed[at:])}
     assert set(everything) <= copied
+    assert re.search(r"GROUP +TOPIC\|pay\|", printed), "a name that looks like an ACL"
 
     expected = [(principal_of(text), text) for text in TEXTS]
     added = run(

@@ -38,7 +38,7 @@ from kafka_shim.pipeline.lazy import pa
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome, access_outcome
 from kafka_shim.pipeline.selection_options import selection_from_options
-from kafka_shim.policy.formats.trace_rule import format_acl_rule
+from kafka_shim.policy.formats.trace_rule import format_acl_rule, readable_rule
 from kafka_shim.policy.witness import resource_can_exist
 from kafka_shim.protocol.enums import ApiKey, PatternType, ResourceType
 from kafka_shim.text.message_text import count_with_noun
@@ -274,7 +274,7 @@ def _write_pull_request(
         "The other removals change no access, observed or not.",
         *outcome.notes[1:-1],
         *(
-            f"`{finding.subject}`: {finding.detail}"
+            f"`{readable_rule(finding.subject)}`: {finding.detail}"
             + ("; takes away access" if finding.subject in alone else "")
             for finding in found
             if finding.kind == UNUSED
