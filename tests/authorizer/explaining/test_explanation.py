@@ -75,8 +75,8 @@ def test_all_deny_acls_must_be_removed() -> None:
 def test_a_deny_must_be_removed_and_a_missing_allow_added() -> None:
     found = explain_decision(authorizer(PREFIXED_DENY), ALICE, READ_ORDERS)
     assert found.steps_to_allow == (
-        Step(is_addition=False, acl=PREFIXED_DENY),
         Step(is_addition=True, acl=ALLOW),
+        Step(is_addition=False, acl=PREFIXED_DENY),
     )
 
 
