@@ -51,7 +51,7 @@ def test_an_interrupted_run_is_completed_or_discarded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: int
 ) -> None:
     lake = Lake(tmp_path)
-    lake.recover_interrupted_run()
+    lake.complete_noted_run()
     staged(lake, 1)
     lake.commit_staged_files(0)
     lake.checkpoint.mkdir()
@@ -75,7 +75,7 @@ def test_an_interrupted_run_is_completed_or_discarded(
     monkeypatch.setattr(os, "replace", real)
     assert died == (killed_at < 6)  # six renames: the note, four files, the note again
     again = Lake(tmp_path)
-    again.recover_interrupted_run()
+    again.complete_noted_run()
     assert not again.staged.exists()
     assert again.has_run(1) == (killed_at > 0)
     if killed_at == 0:
@@ -102,7 +102,7 @@ def test_only_one_process_writes_and_a_lake_without_its_checkpoint_is_rejected(
         staged(lake, 1)
         lake.commit_staged_files(0)
     with pytest.raises(PipelineError, match="_checkpoint is missing"):
-        lake.recover_interrupted_run()
+        lake.complete_noted_run()
 
 
 def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from kafka_shim.text.output_paths import (
     MARKER,
     ForeignContentError,
     check_output_file,
-    claim_output_folder,
+    mark_output_folder,
     remove_own_files,
 )
 from tests.docs.shown import ROOT
@@ -252,7 +252,7 @@ def test_a_failed_import_removes_only_its_own_segments(foreign: Path) -> None:
 
 def test_a_folder_is_ours_only_with_the_mark_of_the_same_kind(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
-    claim_output_folder(folder, "parquet", ("part-*",))
+    mark_output_folder(folder, "parquet", ("part-*",))
     (folder / "part-0").write_text("ours")
     remove_own_files(folder, "parquet", ("part-*",))
     assert [path.name for path in folder.iterdir()] == [MARKER]

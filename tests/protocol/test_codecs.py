@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.codecs import (
-    count_trailing_bytes,
+    bytes_after_request,
     has_version,
     message_reader,
     message_writer,
@@ -188,8 +188,8 @@ def test_data_messages_by_class_and_by_name() -> None:
 def test_bytes_after_a_message_are_ignored_and_can_be_counted() -> None:
     data = write_request(HeartbeatRequest("g"), 4)
     assert read_request(12, 4, data + b"more", 0).group_id == "g"
-    assert count_trailing_bytes(12, 4, data + b"more", 0) == 4
-    assert count_trailing_bytes(12, 4, data, 0) == 0
+    assert bytes_after_request(12, 4, data + b"more", 0) == 4
+    assert bytes_after_request(12, 4, data, 0) == 0
 
 
 def test_unknown_versions_and_keys() -> None:

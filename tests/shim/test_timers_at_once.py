@@ -74,7 +74,7 @@ class Work:
 def test_a_round_is_followed_by_the_next_one_while_something_is_left() -> None:
     clock = ManualClock(0)
     work = Work(clock, 5)
-    work.rounds.schedule_next_round()
+    work.rounds.ensure_round_scheduled()
     clock.advance(1000)
     assert work.seen == ["0", "1", "2", "3", "4"]
     work.left = 1
@@ -87,7 +87,7 @@ def test_a_round_is_followed_by_the_next_one_while_something_is_left() -> None:
 def test_stopped_work_begins_no_further_round() -> None:
     clock = ManualClock(0)
     work = Work(clock, 5)
-    work.rounds.schedule_next_round()
+    work.rounds.ensure_round_scheduled()
     clock.call_later(1500, work.rounds.stop_timer)
     clock.advance(5000)
     assert work.seen == ["0", "1", "2", "3", "4"]

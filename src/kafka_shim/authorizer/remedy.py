@@ -262,7 +262,7 @@ def steps_to_allow(
     """
     trial = _StepTrial(
         authorizer,
-        sorted(dict.fromkeys(accesses), key=_access_sort_key),
+        sorted(dict.fromkeys(accesses), key=_fewest_ways_first),
         host_of_added_acls,
     )
     steps = trial.apply_sufficient_steps()
@@ -284,7 +284,7 @@ def is_allowed(authorizer: StandardAuthorizer, access: RequiredAccess) -> bool:
     )
 
 
-def _access_sort_key(access: RequiredAccess) -> tuple[int, bool]:
+def _fewest_ways_first(access: RequiredAccess) -> tuple[int, bool]:
     """Return a sort key: accesses that can be met in one way only come first, since their ACLs may
     also meet others; of those, operations that no other one includes.
     """

@@ -279,7 +279,7 @@ class AclStore:
         """Return the patterns of a type with entries of the subject."""
         return self._types[resource_type].patterns_of_subject(subject)
 
-    def patterns_of_principal(
+    def patterns_naming_principal(
         self, resource_type: ResourceType, principal: str
     ) -> Iterator[tuple[PrincipalAndHost, Iterable[Pattern]]]:
         """Yield the patterns of a type with entries of the principal, for each of its hosts."""

@@ -26,8 +26,8 @@ from kafka_shim.policy.formats import (
     format_acls_losslessly,
 )
 from kafka_shim.policy.formats.command_options import (
-    add_access_options,
     add_action_options,
+    add_grant_options,
     add_resource_options,
 )
 from kafka_shim.policy.formats.command_targets import (
@@ -84,7 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_action_options(parser.add_argument_group("Action, exactly one"))
     add_resource_options(parser.add_argument_group("Resources"))
-    add_access_options(parser.add_argument_group("Permissions"))
+    add_grant_options(parser.add_argument_group("Permissions"))
     _add_file_arguments(parser.add_argument_group("Files and formats"))
     parser.add_argument(
         "--force", action="store_true", help="With --remove: do not ask for confirmation"

@@ -16,8 +16,8 @@ from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import (
-    connect_session,
     end_java,
+    prepare_remote_session,
     spark_session,
 )
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
@@ -64,7 +64,7 @@ def _run_in_spark(checked: CheckedJob, log: TemporarySparkLog) -> Outcome:
     with raise_interrupts(end_java):
         with Progress("starting Spark"):
             if args.remote:
-                spark = connect_session(args.remote)
+                spark = prepare_remote_session(args.remote)
             else:
                 spark = spark_session(args.master, log=log, settings=dict(args.conf))
         if not args.remote and (address := spark.sparkContext.uiWebUrl):

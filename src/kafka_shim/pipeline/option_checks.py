@@ -28,7 +28,7 @@ from kafka_shim.pipeline.spark.lake import LAKE
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.text.html_page import page_start_pattern
-from kafka_shim.text.output_paths import check_output_file, claim_output_folder
+from kafka_shim.text.output_paths import check_output_file, mark_output_folder
 from kafka_shim.trace_format.blocks import BlockHeader
 from kafka_shim.trace_format.foreign_files import import_hint
 from kafka_shim.trace_format.segments import (
@@ -220,6 +220,6 @@ def _claim_outputs(args: argparse.Namespace) -> None:
         if folder and "://" not in folder:  # only Spark can access a URL
             option = f"--{name.replace('_', '-')}"
             try:
-                claim_output_folder(Path(folder), kind, own_names)
+                mark_output_folder(Path(folder), kind, own_names)
             except OSError as error:
                 raise PipelineError(f"{option} {folder}: {error.strerror}") from error

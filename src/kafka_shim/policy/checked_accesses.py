@@ -111,7 +111,7 @@ def acl_names_for_principal(
         patterns = chain.from_iterable(
             patterns_of_subject
             for each in {principal, ANY_USER}
-            for _, patterns_of_subject in store.patterns_of_principal(resource_type, each)
+            for _, patterns_of_subject in store.patterns_naming_principal(resource_type, each)
         )
     return {names_covered_by_pattern(each.resource_name, each.pattern_type) for each in patterns}
 
@@ -123,7 +123,7 @@ def acl_hosts_for_principal(
     return {
         subject.host
         for each in {principal, ANY_USER}
-        for subject, _ in authorizer.store.patterns_of_principal(resource_type, each)
+        for subject, _ in authorizer.store.patterns_naming_principal(resource_type, each)
     }
 
 

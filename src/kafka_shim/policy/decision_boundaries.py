@@ -163,7 +163,7 @@ class DecisionBoundaries:
     def _read_boundaries_of_principal(
         self, resource_type: ResourceType, principal: str
     ) -> PrincipalBoundaries:
-        by_host = list(self._store.patterns_of_principal(resource_type, principal))
+        by_host = list(self._store.patterns_naming_principal(resource_type, principal))
         return PrincipalBoundaries(
             chain.from_iterable(patterns for _, patterns in by_host),
             (subject.host for subject, _ in by_host),

@@ -21,7 +21,7 @@ from kafka_shim.policy.formats.values_with_lines import (
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.policy.profiles import (
     PROFILES,
-    AccessClause,
+    NeedsOnNames,
     clauses_of_profile,
     name_keys_of_profile,
 )
@@ -82,7 +82,7 @@ class Expectation(msgspec.Struct, frozen=True):
     description: str
     release: str
     principals: tuple[str, ...] = ()
-    clauses: tuple[AccessClause, ...] = ()
+    clauses: tuple[NeedsOnNames, ...] = ()
     hosts: tuple[str, ...] = ()
     is_one_request: bool = False
     forbidden_acls: ForbiddenAcls | None = None
@@ -95,7 +95,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
     try:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
-        fields = _normalize_keys(entry)
+        fields = _with_dashed_keys(entry)
         check_keys_are_known(fields, KEYS)
         if "release" in fields:
             release = parse_minor_release(str(fields["release"]))
@@ -111,7 +111,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
         raise AclTextError(f"{where}: {text_error.message}", text_error.line, others) from error
 
 
-def _normalize_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
+def _with_dashed_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
     """Return the entry with normalized keys and their lines."""
     if isinstance(entry, MappingWithLines) and all(
         isinstance(key, str) and "_" not in key for key in entry
@@ -165,7 +165,7 @@ def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expect
 
 def _parse_operation_clauses(
     words: Sequence[str], fields: Mapping[str, Any], release: str
-) -> tuple[AccessClause, ...]:
+) -> tuple[NeedsOnNames, ...]:
     resource_keys = [key for key in RESOURCES if key in fields]
     profile_keys = [key for key in _PROFILE_KEYS if key in fields]
     if len(resource_keys) != 1 or profile_keys:
@@ -184,7 +184,7 @@ def _parse_operation_clauses(
                 f"{resource_keys[0]} has no operation {operation.name}; it has {names}"
             )
         clauses += [
-            AccessClause(
+            NeedsOnNames(
                 (NeedAlternative(each, resource_type),),
                 None if resource_type is ResourceType.CLUSTER else name,
             )
@@ -196,8 +196,8 @@ def _parse_operation_clauses(
 
 def _parse_profile_clauses(
     words: Sequence[str], fields: Mapping[str, Any], release: str
-) -> tuple[AccessClause, ...]:
-    clauses: dict[AccessClause, None] = {}
+) -> tuple[NeedsOnNames, ...]:
+    clauses: dict[NeedsOnNames, None] = {}
     used_keys: set[str] = set()
     for word in words:
         if word not in PROFILES:
@@ -227,7 +227,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     entry = fields["no-acl"]
     if not isinstance(entry, Mapping) or not entry:
         raise AclTextError(f"`no-acl` requires one or more of {', '.join(_NO_ACL_KEYS)}")
-    filters = _normalize_keys(entry)
+    filters = _with_dashed_keys(entry)
     check_keys_are_known(filters, _NO_ACL_KEYS, "no-acl")
     resource_keys = [key for key in RESOURCES if key in filters]
     permission_keys = [key for key in ("allow", "deny") if key in filters]

@@ -35,7 +35,7 @@ from kafka_shim.policy.name_sets import (
     divide_into_regions,
     names_covered_by_acl,
 )
-from kafka_shim.policy.profiles import AccessClause
+from kafka_shim.policy.profiles import NeedsOnNames
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 
 _ROUNDS_MAX = 4
@@ -49,7 +49,7 @@ class CheckedAccess(msgspec.Struct, frozen=True):
 
     principal: str
     host: str
-    clause: AccessClause
+    clause: NeedsOnNames
     need: NeedAlternative
     names: NameSet | None
     sample_name: str
@@ -369,7 +369,7 @@ class ExpectationChecker:
                     yield self._decide_alternatives(principal, host, clause, region)
 
     def _hosts_to_check(
-        self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
+        self, clause: NeedsOnNames, principal: str, expected_hosts: Sequence[str]
     ) -> list[str]:
         """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
         types = _resource_types_of_clause(clause)
@@ -392,7 +392,7 @@ class ExpectationChecker:
         return sorted({*expected_hosts, *inside})
 
     def _clause_regions(
-        self, clause: AccessClause, principal: str, *, expect_allowed: bool
+        self, clause: NeedsOnNames, principal: str, *, expect_allowed: bool
     ) -> list[NameRegion]:
         if clause.names is None or not clause.names.is_prefix:
             return _single_name_region(clause.names or NameSet(CLUSTER_NAME))
@@ -414,7 +414,7 @@ class ExpectationChecker:
         )
 
     def _decide_alternatives(
-        self, principal: str, host: str, clause: AccessClause, region: NameRegion
+        self, principal: str, host: str, clause: NeedsOnNames, region: NameRegion
     ) -> CheckedAccess:
         """Decide the needs from left to right until one is met, as a broker does."""
         actor = Actor(sample_principal(principal), sample_host(host))
@@ -441,7 +441,7 @@ class ExpectationChecker:
         host = access.host if expectation.hosts else WILDCARD
         return steps_to_allow_access(self._authorizer, wrong_access, name, host)
 
-    def _principals_with_acls_for_clauses(self, clauses: Iterable[AccessClause]) -> set[str]:
+    def _principals_with_acls_for_clauses(self, clauses: Iterable[NeedsOnNames]) -> set[str]:
         """Return the principals of ACLs about any of the names."""
         principals: set[str] = set()
         for clause in clauses:
@@ -479,7 +479,7 @@ def _has_single_checks(expectation: Expectation) -> bool:
     )
 
 
-def _resource_types_of_clause(clause: AccessClause) -> list[ResourceType]:
+def _resource_types_of_clause(clause: NeedsOnNames) -> list[ResourceType]:
     """Return the types of the resources that the broker checks for the clause."""
     first = clause.needs[0]
     if len(clause.needs) == 1 and not first.any_name:

@@ -100,7 +100,7 @@ PROFILES: Final[Mapping[str, _RequirementIdsByKey]] = {
 _ROWS = {row.id: row for row in TABLE}
 
 
-class AccessClause(msgspec.Struct, frozen=True):
+class NeedsOnNames(msgspec.Struct, frozen=True):
     """A check that one of `needs` is allowed on every name in `names`, made by one requirement."""
 
     needs: tuple[NeedAlternative, ...]
@@ -126,7 +126,7 @@ def name_keys_of_profile(profile: str) -> tuple[str, ...]:
 
 def clauses_of_profile(
     profile: str, names_by_key: Mapping[str, Sequence[NameSet]], release: str
-) -> tuple[AccessClause, ...]:
+) -> tuple[NeedsOnNames, ...]:
     """Return the distinct accesses of a profile in a release, for these names.
 
     A Kafka Streams application has a group of its own name, and topics and transactions whose
@@ -139,7 +139,7 @@ def clauses_of_profile(
         names[INTERNAL] = names[TRANSACTION] = own
     needs = _needs_by_requirement_id_in_profiles(release)
     clauses = [
-        AccessClause(needs[row], None if are_nameless_needs(needs[row]) else name, row)
+        NeedsOnNames(needs[row], None if are_nameless_needs(needs[row]) else name, row)
         for slot, rows in PROFILES[profile].items()
         for row in rows
         if row in needs

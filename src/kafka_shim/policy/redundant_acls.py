@@ -115,7 +115,7 @@ class AclRemovalEffects:
 
     def _compare_decisions(self, acl: Acl) -> list[Decision] | None:
         decisions: dict[Decision, None] = {}
-        for actor, action in self._iter_affected_accesses(acl):
+        for actor, action in self._iter_sample_accesses(acl):
             decision = self._trial_authorizer.decide_uncached(actor, action)
             if decision.allowed is not self._with.decide_uncached(actor, action).allowed:
                 return None
@@ -127,7 +127,7 @@ class AclRemovalEffects:
                 return None
         return list(decisions)
 
-    def _iter_affected_accesses(self, acl: Acl) -> Iterator[tuple[Actor, Action]]:
+    def _iter_sample_accesses(self, acl: Acl) -> Iterator[tuple[Actor, Action]]:
         """Yield one access of every kind that the ACL may decide."""
         kind, rules = acl.resource_type, self._with.rules
         operations = self._operations_affected_by(acl)

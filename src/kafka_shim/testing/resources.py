@@ -29,11 +29,11 @@ class Acls:
         A rule without effect is a warning: Write on a group, a denial for a super user and, when
         the test has ended, a principal that is no user.
         """
-        self._call_control_api("POST", "/acls", _acls(rules, rule))
+        self._call_control_api("POST", "/acls", _acls_body(rules, rule))
 
     def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
         """Remove exactly these, and return them. One that does not exist is a warning."""
-        removed = self._call_control_api("POST", "/acls/remove", _acls(rules, rule))
+        removed = self._call_control_api("POST", "/acls/remove", _acls_body(rules, rule))
         return [AclRow(acl) for acl in removed["acls"]]
 
     def list(self, principal: str | None = None) -> list[AclRow]:
@@ -174,5 +174,5 @@ class Clock:
         return int(self._call_control_api("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
 
 
-def _acls(rules: tuple[Mapping[str, Any], ...], rule: Rule) -> dict[str, Any]:
+def _acls_body(rules: tuple[Mapping[str, Any], ...], rule: Rule) -> dict[str, Any]:
     return {"acls": json_rules(*rules, *([rule] if rule else []))}

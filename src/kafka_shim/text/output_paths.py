@@ -2,7 +2,7 @@
 
 The rule for a file that an option names: it is absent, empty, or of the kind that this option
 writes (`check_output_file`). For a folder: it is absent, empty, or has our mark
-(`claim_output_folder`).
+(`mark_output_folder`).
 """
 
 import os
@@ -22,7 +22,7 @@ class ForeignContentError(FileExistsError):
         super().__init__(EEXIST, reason, str(path))
 
 
-def claim_output_folder(folder: Path, kind: str, own_names: Sequence[str] = ("*",)) -> None:
+def mark_output_folder(folder: Path, kind: str, own_names: Sequence[str] = ("*",)) -> None:
     """Create and mark a folder for output of one kind.
 
     `own_names` are the patterns of the names that output of this kind has. Raise
@@ -47,7 +47,7 @@ def claim_output_folder(folder: Path, kind: str, own_names: Sequence[str] = ("*"
 
 def remove_own_files(folder: Path, kind: str, own_names: Sequence[str]) -> None:
     """Claim a folder, and remove the files that an earlier command wrote there."""
-    claim_output_folder(folder, kind, own_names)
+    mark_output_folder(folder, kind, own_names)
     for pattern in own_names:
         for path in folder.glob(pattern):
             path.unlink()

@@ -119,7 +119,7 @@ async def expect_token_login_succeeds(context: CaseContext) -> None:
     await expect_login_succeeds({"login": oauthbearer_login_fields(context)}, context)
 
 
-async def expect_login_rejected(
+async def expect_login_error(
     client_options: Mapping[str, Any], code: int | None, context: CaseContext
 ) -> None:
     response = await try_login(context, client_options)
@@ -154,7 +154,7 @@ for _name, _login, _capability in _MECHANISMS:
     _LOGINS.add_case(
         f"wrong-password.{_name}",
         f"a wrong password with {_login['mechanism']} is an error",
-        partial(expect_login_rejected, _wrong, 58),
+        partial(expect_login_error, _wrong, 58),
         origin="KIP-152",
         expected_response=REFUSED,
         commands="produce",
@@ -175,7 +175,7 @@ for _name, _login, _capability in _MECHANISMS:
     _LOGINS.add_case(
         f"unknown-user.{_name}",
         f"an unknown user with {_login['mechanism']} is an error",
-        partial(expect_login_rejected, {"login": {**_login, "user": "nobody"}}, 58),
+        partial(expect_login_error, {"login": {**_login, "user": "nobody"}}, 58),
         origin="KIP-152",
         expected_response=REFUSED,
         commands="produce",
@@ -194,9 +194,7 @@ for _name, _login, _capability in _MECHANISMS:
     needs_cluster_control=True,
 )
 async def expect_expired_token_rejected(context: CaseContext) -> None:
-    await expect_login_rejected(
-        {"login": oauthbearer_login_fields(context, seconds=-60)}, 58, context
-    )
+    await expect_login_error({"login": oauthbearer_login_fields(context, seconds=-60)}, 58, context)
 
 
 async def expect_injected_login_error_reported(api: str, error: int, context: CaseContext) -> None:
@@ -213,9 +211,7 @@ async def expect_injected_login_error_reported(api: str, error: int, context: Ca
 
 
 async def expect_few_login_attempts(context: CaseContext) -> None:
-    await expect_login_rejected(
-        {"login": password_login_fields("PLAIN", password=WRONG)}, 58, context
-    )
+    await expect_login_error({"login": password_login_fields("PLAIN", password=WRONG)}, 58, context)
     attempts = len(context.client_requests(ApiKey.SASL_HANDSHAKE))
     if attempts > ATTEMPTS:
         raise UnmetExpectationError(f"at most {ATTEMPTS} authentications", f"there were {attempts}")
@@ -236,7 +232,7 @@ _LOGINS.add_case(
 _LOGINS.add_case(
     "unknown-mechanism",
     "a mechanism that the broker does not support is an error",
-    partial(expect_login_rejected, {"login": password_login_fields("PLAIN")}, 33),
+    partial(expect_login_error, {"login": password_login_fields("PLAIN")}, 33),
     origin="KIP-43",
     expected_response=expected_login_error(33),
     expected_requests="SaslHandshake is answered with UNSUPPORTED_SASL_MECHANISM (33)",

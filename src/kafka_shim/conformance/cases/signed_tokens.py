@@ -12,7 +12,7 @@ from kafka_shim.conformance.cases.logins import (
     PRODUCE,
     REFUSED,
     create_permitted_topic,
-    expect_login_rejected,
+    expect_login_error,
     expect_login_succeeds,
     unsecured_jwt,
 )
@@ -103,9 +103,7 @@ async def expect_signed_token_login_succeeds(context: CaseContext) -> None:
 
 
 async def expect_signed_token_rejected(make_token: TokenFactory, context: CaseContext) -> None:
-    await expect_login_rejected(
-        {"login": _oauthbearer_login_fields(make_token(context))}, 58, context
-    )
+    await expect_login_error({"login": _oauthbearer_login_fields(make_token(context))}, 58, context)
 
 
 _LOGINS.add_case(

@@ -9,7 +9,7 @@ from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.logins import (
     REFUSED,
-    expect_login_rejected,
+    expect_login_error,
     password_login_fields,
 )
 from kafka_shim.conformance.denied_command import supports_api
@@ -182,7 +182,7 @@ async def expect_login_with_expired_token_rejected(context: CaseContext) -> None
         "expire_token", client="owner", hmac=created_token["hmac"], milliseconds=-1
     )
     await context.wait_for_applied_changes()
-    await expect_login_rejected(
+    await expect_login_error(
         {"login": _token_login_fields(created_token)}, ErrorCode.SASL_AUTHENTICATION_FAILED, context
     )
 

@@ -76,7 +76,7 @@ async def _prepare_listed_groups(context: CaseContext) -> None:
     await _prepare_groups(context, _DESCRIBE_CLUSTER)
 
 
-async def _prepare_internal_topic(context: CaseContext) -> None:
+async def _prepare_stored_groups(context: CaseContext) -> None:
     await _prepare_groups(context)
     if context.runs_on_shim:  # a real broker has created it for the offsets of the groups
         coordinators = context.shim_broker.cluster.coordinators
@@ -180,7 +180,7 @@ SITUATIONS = (
     ),
     Situation(
         "internal-topics", "the topic __consumer_offsets exists, and is hidden from the user",
-        "topics", _prepare_internal_topic, ["orders"],
+        "topics", _prepare_stored_groups, ["orders"],
     ),
     Situation(
         "odd-principals", "the list of ACLs has principals without type, without name, with colons",

@@ -101,7 +101,7 @@ def _parse_exchange(event: Event, entry: Request) -> Iterator[Exchange]:
     )
     try:
         exchange.request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-        exchange.trailing_bytes = codecs.count_trailing_bytes(
+        exchange.trailing_bytes = codecs.bytes_after_request(
             header.api_key, header.api_version, entry.frame, at
         )
         if not entry.redacted:

@@ -90,7 +90,7 @@ def ingest_new_data(
             on_progress(totals)
 
     with lake.exclusive_lock():
-        totals.recovered = lake.recover_interrupted_run()
+        totals.recovered = lake.complete_noted_run()
         pieces = spark.readStream.format(FORMAT).option("table", "pieces")
         run_stream(
             pieces.option("paths", json.dumps(paths)).load(),

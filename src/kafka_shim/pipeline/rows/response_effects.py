@@ -127,7 +127,7 @@ def find_unused_actions(
     elif response.api_key in _OFFSETS_OF_GROUP:
         finders.append(_find_topics_of_failed_group)
     elif response.api_key == ApiKey.METADATA and any(map(_is_creation, accesses)):
-        finders.append(_find_unused_auto_creation)
+        finders.append(_unused_create_alternatives)
     elif all(_shows_in_each_element(access, release) for access in accesses):
         finders.append(_find_all_without_elements)
     if any(map(_is_on_nameless_topic, accesses)):
@@ -171,7 +171,7 @@ def _find_unknown_topic_ids(exchange: _CheckedExchange) -> Iterator[str]:
         yield from map(action_text, filter(_is_on_nameless_topic, exchange.accesses))
 
 
-def _find_unused_auto_creation(exchange: _CheckedExchange) -> Iterator[str]:
+def _unused_create_alternatives(exchange: _CheckedExchange) -> Iterator[str]:
     """Yield CREATE of the topics in a Metadata response that exist, or cannot be described."""
     denied = {
         access.resource_name

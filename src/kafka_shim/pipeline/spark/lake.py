@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.text.output_paths import ForeignContentError, claim_output_folder
+from kafka_shim.text.output_paths import ForeignContentError, mark_output_folder
 
 LAKE = "lake"
 RUNS = "_runs"
@@ -55,7 +55,7 @@ class Lake:
         import fcntl  # noqa: PLC0415 - Unix only
 
         try:
-            claim_output_folder(self.folder, LAKE)
+            mark_output_folder(self.folder, LAKE)
         except ForeignContentError as error:
             raise PipelineError(f"{self.folder}: {error.strerror}") from error
         self._runs.mkdir(exist_ok=True)
@@ -66,7 +66,7 @@ class Lake:
                 raise PipelineError(f"another process is writing to {self.folder}") from None
             yield  # the system releases the lock when the process ends
 
-    def recover_interrupted_run(self) -> bool:
+    def complete_noted_run(self) -> bool:
         """Complete a run with a note, discard one without; return whether one was completed."""
         self._runs.mkdir(parents=True, exist_ok=True)
         pending = sorted(self._runs.glob("*.pending.json"))

@@ -76,7 +76,7 @@ def spark_session(
     return _prepare_session(session)
 
 
-def connect_session(address: str) -> "SparkSession":
+def prepare_remote_session(address: str) -> "SparkSession":
     """Return a session on a Spark Connect server (`sc://HOST:PORT`), and send it the packages."""
     problem = missing_requirement(is_remote=True)
     if problem is not None:

@@ -45,7 +45,7 @@ def add_resource_options(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_access_options(group: argparse._ArgumentGroup) -> None:
+def add_grant_options(group: argparse._ArgumentGroup) -> None:
     """Add the options for operations, principals and hosts, and the shorthands for clients."""
     group.add_argument(
         "--operation",

@@ -10,8 +10,8 @@ from typing import NoReturn
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.policy.formats.command_options import (
-    add_access_options,
     add_action_options,
+    add_grant_options,
     add_resource_options,
 )
 from kafka_shim.policy.formats.command_targets import (
@@ -149,7 +149,7 @@ def _create_command_parser() -> _CommandParser:
     for add in (
         add_action_options,
         add_resource_options,
-        add_access_options,
+        add_grant_options,
     ):
         add(parser.add_argument_group())
     for option in sorted(_CONNECTION_OPTIONS):

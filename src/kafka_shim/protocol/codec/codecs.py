@@ -1,7 +1,7 @@
 """Readers and writers of every message and version, each compiled when it is first used.
 
 A reader takes bytes and a position and returns a message; bytes after the message are ignored, as
-a broker ignores them (`count_trailing_bytes` counts them). Readers raise only DecodeError,
+a broker ignores them (`bytes_after_request` counts them). Readers raise only DecodeError,
 writers only EncodeError; an unknown message or version is an UnsupportedVersionError.
 """
 
@@ -23,7 +23,7 @@ from kafka_shim.protocol.codec.reader_source import reader_source
 from kafka_shim.protocol.codec.writer_source import writer_source
 
 __all__ = [
-    "count_trailing_bytes",
+    "bytes_after_request",
     "has_version",
     "read_message",
     "read_request",
@@ -173,7 +173,7 @@ def read_message(message_class_or_name: type | str, version: int, data: bytes, p
     return message_reader(name, version)(data, pos)
 
 
-def count_trailing_bytes(api_key: int, version: int, frame: bytes, pos: int) -> int:
+def bytes_after_request(api_key: int, version: int, frame: bytes, pos: int) -> int:
     """Return how many bytes follow the request in its frame; a correct client sends none."""
     _, end = message_and_end_reader(f"{api_name(api_key)}Request", version)(frame, pos)
     return len(frame) - end

@@ -87,7 +87,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
 def _alter_as_kraft_3_0_controller(
     request: AlterConfigsRequest, context: RequestContext
 ) -> AlterConfigsResponse:
-    rows, allowed = early_kraft_configs.authorize_resources(
+    rows, allowed = early_kraft_configs.check_altered_resources(
         request.resources, REQUIREMENTS, context
     )
     alter = partial(

@@ -92,7 +92,7 @@ def handle(
 def _alter_as_kraft_3_0_controller(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    rows, allowed = early_kraft_configs.authorize_resources(
+    rows, allowed = early_kraft_configs.check_altered_resources(
         request.resources, REQUIREMENTS, context
     )
     for resource in allowed:

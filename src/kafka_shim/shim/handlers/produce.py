@@ -37,8 +37,8 @@ from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     ProducedRow,
     ProducedTopic,
+    group_produced_entries,
     null_records_error,
-    parse_produced_topics,
     resolve_duplicate_rows,
 )
 from kafka_shim.shim.handlers.producing.record_checks import RecordsRejected
@@ -54,7 +54,7 @@ NAMELESS = ""
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
-    first_batches, topics = parse_produced_topics(request, context)
+    first_batches, topics = group_produced_entries(request, context)
     error = _producer_access_error(request, first_batches, context)
     if error:
         response = _error_response(topics, error)

@@ -298,7 +298,7 @@ class Cluster:
         self.facts: Facts = facts_of_broker(config.release or self.release, config.properties)
         self.clock = clock
         self.cluster_id = config.cluster_id
-        self.nodes = _nodes_by_id(config)
+        self.nodes = _brokers_by_id(config)
         validate_static_values(config.properties, self.release)
         self.mechanisms_by_listener = {
             listener.name: _enabled_sasl_mechanisms(config, listener.name)
@@ -489,7 +489,7 @@ class Cluster:
         return self.topics.create_topic(name, assignments, configs)
 
 
-def _nodes_by_id(config: Config) -> dict[int, Node]:
+def _brokers_by_id(config: Config) -> dict[int, Node]:
     """Return the brokers by their ids, which follow each other."""
     racks = config.racks * config.brokers if len(config.racks) == 1 else config.racks
     first = config.first_broker_id

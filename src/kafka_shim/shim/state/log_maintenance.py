@@ -30,8 +30,8 @@ class LogMaintenance:
 
     def start_timers(self) -> None:
         """Start the timers, as a log is no longer empty."""
-        self._records.schedule_next_round()
-        self._producers.schedule_next_round()
+        self._records.ensure_round_scheduled()
+        self._producers.ensure_round_scheduled()
         self._cleaning.start()
 
     def stop_timers(self) -> None:
@@ -100,7 +100,7 @@ class AutomaticCompaction:
     def start(self) -> None:
         """Begin to compact logs periodically, if the setting enables it."""
         if self._is_enabled:
-            self._rounds.schedule_next_round()
+            self._rounds.ensure_round_scheduled()
 
     def _compact_due_logs(self) -> Iterator[bool]:
         """Clean the logs that are due; yield for each log whether it may be due later."""

@@ -16,7 +16,7 @@ class PeriodicWork:
         self._work = work
         self._timer: Timer | None = None
 
-    def schedule_next_round(self) -> None:
+    def ensure_round_scheduled(self) -> None:
         """Start the interval timer, unless it is running."""
         if self._timer is None:
             self._timer = self._clock.call_later(self._interval_ms(), self._do_round)
@@ -30,4 +30,4 @@ class PeriodicWork:
         self._timer = None
         for is_left in self._work():
             if is_left:
-                self.schedule_next_round()
+                self.ensure_round_scheduled()

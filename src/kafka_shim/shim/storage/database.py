@@ -272,7 +272,7 @@ class Database:
                     number << OFFSET_BITS | first, (number << OFFSET_BITS) + end
                 )
             for batch in batches:
-                row = _journal_row_with_batch_id(*batch)
+                row = _pack_journal_row(*batch)
                 sums.delete_batches_in_id_range(row[0], row[0] + 1)
                 sums.insert_new_batches([row])
             for part, prefix in deleted_prefixes:
@@ -391,7 +391,5 @@ def _row_checksum(part: str, key: str, value: str) -> int:
     return zlib.crc32(f"{part}\0{key}\0{value}".encode())
 
 
-def _journal_row_with_batch_id(
-    log_number: int, offset: int, is_clean: int, payload: bytes
-) -> JournalRow:
+def _pack_journal_row(log_number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
     return log_number << OFFSET_BITS | offset, is_clean, payload

@@ -44,7 +44,7 @@ class PersistedGroups:
 
     def adopt_restored_group(self, group: Group, orders: RestoredOrders) -> None:
         """Take the rows of a group that was restored from them for written."""
-        written = self._written[group.group_id] = _create_persisted_group(group)
+        written = self._written[group.group_id] = _create_change_tracker(group)
         if isinstance(written, _PersistedEpochGroup):
             written.adopt_current_state(orders)
         else:
@@ -67,11 +67,11 @@ class PersistedGroups:
         if written is None or written.group is not group:
             if written is not None:
                 yield from written.member_deletion_rows()
-            written = self._written[group_id] = _create_persisted_group(group)
+            written = self._written[group_id] = _create_change_tracker(group)
         yield from written.take_changed_rows()
 
 
-def _create_persisted_group(group: Group) -> "_PersistedClassicGroup | _PersistedEpochGroup":
+def _create_change_tracker(group: Group) -> "_PersistedClassicGroup | _PersistedEpochGroup":
     if group.type is GroupType.CLASSIC:
         return _PersistedClassicGroup(cast("ClassicGroup", group))
     return _PersistedEpochGroup(cast("EpochGroup", group))

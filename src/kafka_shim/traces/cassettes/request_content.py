@@ -76,7 +76,9 @@ def request_fields(
     spec = load_message_spec(type(message).__name__)
     tolerated = CLIENT_SETTINGS if spec.api_key in ADMIN_CHANGES else COMPARED_EXACTLY_ONLY
     struct = spec.top_level_struct
-    fields = [*_struct_fields(struct, message, topic_names, tolerated, "", is_exact_only=False)]
+    fields = [
+        *_iter_content_fields(struct, message, topic_names, tolerated, "", is_exact_only=False)
+    ]
     if isinstance(message, MetadataRequest) and version == 0 and not message.topics:
         # all topics, as null in later versions; clients use it to find the brokers, too
         fields.append(ContentField("topics", None, is_compared_exactly_only=True))
@@ -87,7 +89,9 @@ def settings_fields(message: Any) -> list[ContentField]:
     """Return the fields of a Produce or Fetch request, apart from its records and partitions."""
     spec = load_message_spec(type(message).__name__).top_level_struct
     plain = StructSpec(spec.name, tuple(field for field in spec.fields if field.struct is None))
-    fields = _struct_fields(plain, message, {}, COMPARED_EXACTLY_ONLY, "", is_exact_only=False)
+    fields = _iter_content_fields(
+        plain, message, {}, COMPARED_EXACTLY_ONLY, "", is_exact_only=False
+    )
     if not isinstance(message, FetchRequest):
         return [*fields]
     is_tolerated = "partition_max_bytes" in COMPARED_EXACTLY_ONLY
@@ -111,7 +115,7 @@ def digest(*values: Any) -> bytes:
     return hashlib.blake2b(msgspec.msgpack.encode(values), digest_size=12).digest()
 
 
-def _struct_fields(
+def _iter_content_fields(
     spec: StructSpec,
     message: Any,
     topic_names: Mapping[bytes, str],
@@ -142,7 +146,7 @@ def _struct_fields(
             yield ContentField(field_path, value, exact_only, is_topic_name)
         else:
             for label, row in _labelled_rows(field, value, topic_names):
-                yield from _struct_fields(
+                yield from _iter_content_fields(
                     field.struct,
                     row,
                     topic_names,

@@ -41,7 +41,7 @@ from kafka_shim.traces.replay.replay_connection import (
 from kafka_shim.traces.replay.replay_recorder import ReplayRecorder
 from kafka_shim.traces.replay.replay_state import restore_state, write_state
 from kafka_shim.traces.replay.report import ReplayReport, request_id_of_event
-from kafka_shim.traces.replay.response_comparison import ResponseComparison
+from kafka_shim.traces.replay.response_comparison import ResponseMatcher
 from kafka_shim.traces.replay.routing import Parts
 from kafka_shim.traces.replay.target import (
     OnUnreplayableRequest,
@@ -92,7 +92,7 @@ class Replayer:
         self._logins = UserLogins(
             target, self._facts, self._cluster.topology, self.report, self._cluster.connector
         )
-        self._comparison = ResponseComparison(self._cluster, self._facts, self.report)
+        self._comparison = ResponseMatcher(self._cluster, self._facts, self.report)
         self._mapping = self._comparison.mapping
         self._transactions = OlderTransactions(self._cluster, self._mapping.ids)
         self._versions = TargetVersions(self._cluster.topology, self._mapping.offsets)

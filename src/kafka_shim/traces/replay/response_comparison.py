@@ -54,7 +54,7 @@ _NOT_APPLIED_YET = frozenset({3, 5})
 """UNKNOWN_TOPIC_OR_PARTITION and LEADER_NOT_AVAILABLE in Metadata, of a topic that is created."""
 
 
-class ResponseComparison:
+class ResponseMatcher:
     """Compares responses, and learns the target's ids and offsets from them."""
 
     def __init__(self, cluster: TargetCluster, facts: RecordedFacts, report: ReplayReport) -> None:

@@ -48,7 +48,7 @@ class AuthorizedResources(NamedTuple, Generic[Altered]):
     alterable: list[Altered]
 
 
-def authorize_resources(
+def check_altered_resources(
     resources: Sequence[Altered], requirements: Mapping[int, Requirement], context: RequestContext
 ) -> AuthorizedResources[Altered]:
     """Check types, duplicates and permissions.

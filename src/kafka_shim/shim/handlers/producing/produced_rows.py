@@ -46,7 +46,7 @@ class ProducedTopic(msgspec.Struct, gc=False):
     """Whether a partition has null records, which no client sends."""
 
 
-def parse_produced_topics(
+def group_produced_entries(
     request: ProduceRequest, context: RequestContext
 ) -> tuple[list[Batch], list[ProducedTopic]]:
     """Return the first batches of format 2 in a request, and all entries by topic.

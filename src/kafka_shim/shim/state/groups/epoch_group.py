@@ -199,7 +199,7 @@ class EpochGroup(Group, Generic[Member]):
         asked = 0
         held: dict[bytes, set[int]] = {}
 
-        def is_unowned(topic_id: bytes, at: int) -> bool:
+        def is_free_to_take(topic_id: bytes, at: int) -> bool:
             nonlocal asked
             if at in given_up.get(topic_id, ()):
                 return False
@@ -213,7 +213,7 @@ class EpochGroup(Group, Generic[Member]):
                 held.update(self._partitions_of_other_members(member))
             return at not in held.get(topic_id, ())
 
-        return is_unowned
+        return is_free_to_take
 
     def _partitions_of_other_members(self, member: Member) -> dict[bytes, set[int]]:
         """Return the partitions that other members hold, including those

@@ -175,7 +175,7 @@ class Groups:
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
         self._kept_in = None if kept_in is None else kept_in.topic_id
-        self._rounds.schedule_next_round()
+        self._rounds.ensure_round_scheduled()
 
     def start_member_log(self, group: Group) -> None:
         """Note each change of members of a new consumer group for the log."""

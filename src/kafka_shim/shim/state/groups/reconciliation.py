@@ -98,7 +98,11 @@ class ReconcilingMember(msgspec.Struct):
         )
 
     def reconcile_one_step(
-        self, target_epoch: int, target: Assignment, owned: Assignment | None, is_unowned: IsUnowned
+        self,
+        target_epoch: int,
+        target: Assignment,
+        owned: Assignment | None,
+        is_free_to_take: IsUnowned,
     ) -> None:
         """Take one step towards the target; `owned` are the partitions it reported, if it did."""
         epoch = self.epoch
@@ -114,7 +118,7 @@ class ReconcilingMember(msgspec.Struct):
         free = {
             topic_id: taken
             for topic_id, partitions in missing.items()
-            if (taken := frozenset(at for at in partitions if is_unowned(topic_id, at)))
+            if (taken := frozenset(at for at in partitions if is_free_to_take(topic_id, at)))
         }
         is_all_free = free == missing
         kept, revoking, free = self.convert_task_kinds(

@@ -93,7 +93,7 @@ class Transactions:
 
     def _register_transaction(self, transaction: Transaction) -> None:
         self._transactions[transaction.transactional_id] = transaction
-        self._expiring.schedule_next_round()
+        self._expiring.ensure_round_scheduled()
 
     def stop_all_timers(self) -> None:
         """Stop all timers."""

@@ -347,7 +347,7 @@ def check_classic_commit(
     """Return NONE if offsets may be committed, and then restart the member's session timeout."""
     if commit.is_transactional and not facts.unknown_instance_is_unknown_member:
         return _lenient_transactional_commit_error(rebalance, commit)
-    if _is_valid_memberless_commit(rebalance, commit):
+    if _is_commit_outside_generation(rebalance, commit):
         return NO_ERROR
     completing = rebalance.state is ClassicState.COMPLETING and not commit.is_transactional
     if completing and not facts.commit_checks_member_before_state:
@@ -390,7 +390,7 @@ def _generation_error(
     return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
-def _is_valid_memberless_commit(rebalance: ClassicRebalance, commit: CommitIdentity) -> bool:
+def _is_commit_outside_generation(rebalance: ClassicRebalance, commit: CommitIdentity) -> bool:
     """Return whether the commit names no member and needs none: in an empty group, or in a
     transaction, which may name no member (before KIP-447 it could not).
     """

@@ -20,7 +20,7 @@ from kafka_shim.shim.state.groups.streams.task_kinds import (
     is_standby_key,
     standby_key,
     standby_tasks_by_subtopology,
-    subtopology_id_of_task_key,
+    without_standby_marker,
 )
 from kafka_shim.shim.state.topics import Topics
 
@@ -142,7 +142,7 @@ class TasksOfProcess:
         return found
 
 
-def create_free_task_check(is_unowned: IsUnowned, process_tasks: TasksOfProcess) -> IsUnowned:
+def create_free_task_check(is_free_to_take: IsUnowned, process_tasks: TasksOfProcess) -> IsUnowned:
     """Return a check for a task: an active task must be unowned and no standby task of the process;
     a standby task must not run in the process.
     """
@@ -151,9 +151,9 @@ def create_free_task_check(is_unowned: IsUnowned, process_tasks: TasksOfProcess)
         if is_standby_key(key):
             return not (
                 process_tasks.owns_task(key, at)
-                or process_tasks.owns_task(subtopology_id_of_task_key(key), at)
+                or process_tasks.owns_task(without_standby_marker(key), at)
             )
-        return is_unowned(key, at) and not process_tasks.owns_task(standby_key(key), at)
+        return is_free_to_take(key, at) and not process_tasks.owns_task(standby_key(key), at)
 
     return is_free_task
 

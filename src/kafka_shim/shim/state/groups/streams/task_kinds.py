@@ -22,7 +22,7 @@ def is_standby_key(key: bytes) -> bool:
     return key.startswith(_STANDBY)
 
 
-def subtopology_id_of_task_key(key: bytes) -> bytes:
+def without_standby_marker(key: bytes) -> bytes:
     return key.removeprefix(_STANDBY)
 
 
@@ -39,7 +39,7 @@ def only_standby_tasks(assignment: Assignment) -> Assignment:
 def task_key_text(key: bytes) -> str:
     """Return a key as text for people."""
     kind = " (standby)" if is_standby_key(key) else ""
-    return subtopology_id_of_task_key(key).decode(errors="replace") + kind
+    return without_standby_marker(key).decode(errors="replace") + kind
 
 
 def active_tasks_by_subtopology(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
@@ -50,7 +50,5 @@ def active_tasks_by_subtopology(assignment: Mapping[bytes, Tasks]) -> dict[bytes
 def standby_tasks_by_subtopology(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
     """Return the standby tasks by subtopology id."""
     return {
-        subtopology_id_of_task_key(key): held
-        for key, held in assignment.items()
-        if is_standby_key(key)
+        without_standby_marker(key): held for key, held in assignment.items() if is_standby_key(key)
     }
