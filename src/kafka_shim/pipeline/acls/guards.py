@@ -66,8 +66,8 @@ def notes_on_last_acls(present: AclSet, removed: Collection[Acl]) -> list[str]:
     last = sum(not any(acls_covering_pattern(rest, acl)) for acl in removed)
     note = (
         f"without {last} of the removed ACLs, resources have no ACL: the trace does not show that"
-        " allow.everyone.if.no.acl.found is true, but if it is, these are open to everyone when"
-        " the last one is gone"
+        " allow.everyone.if.no.acl.found is true, but if it is, these are open to everyone as"
+        " soon as the last one is gone"
     )
     return [note] if last else []
 
