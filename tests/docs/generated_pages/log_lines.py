@@ -117,6 +117,9 @@ _MEANINGS: Final = {
     "response cannot be written": f"The connection was closed. {_REPORT}",
     "the file `lock` is missing or from another time: whether the last changes are there is not"
     " known": ("Copy a data directory with its file `lock`, and only while no broker uses it."),
+    "host is not in the generated certificate": (
+        "A certificate cannot name a host with `_`. Advertise another name, or use your own one."
+    ),
     "tls settings without effect here": (
         "These settings of a real broker are accepted, and change nothing."
     ),

@@ -6,6 +6,7 @@ import ssl
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import trustme
 from cryptography.hazmat.primitives.asymmetric.ec import (
@@ -99,6 +100,25 @@ async def test_self_made_certificates_with_a_client_certificate(tmp_path: Path) 
         response = await wire.ask(ApiKey.CREATE_ACLS, 3, ACL)
         assert response.results[0].error_code == ErrorCode.NONE
         await close(wire)
+
+
+@pytest.mark.parametrize(("name", "is_in"), [("kafka.internal", True), ("kafka_1", False)])
+async def test_a_self_made_certificate_is_for_the_advertised_host(
+    tmp_path: Path, name: str, *, is_in: bool
+) -> None:
+    listener = msgspec.structs.replace(TLS, advertised=(name, 9093))
+    async with serving(
+        listeners=(listener,), properties={"shim.tls.directory": str(tmp_path)}
+    ) as broker:
+        port = next(iter(broker.cluster.nodes.values())).bound[listener.name][1]
+        context = trusting(tmp_path / "ca.pem")
+        opened = asyncio.open_connection("127.0.0.1", port, ssl=context, server_hostname=name)
+        if is_in:
+            _, writer = await opened
+            writer.close()
+        else:
+            with pytest.raises(ssl.SSLError):
+                await opened
 
 
 async def test_a_client_without_a_required_certificate_is_rejected(tmp_path: Path) -> None:

@@ -214,8 +214,9 @@ class Server:
         if listener.name not in self._contexts:
             from kafka_shim.shim.tls.context import build_server_context  # noqa: PLC0415 - as said
 
+            advertised = [listener.advertised[0]] if listener.advertised else []
             self._contexts[listener.name] = build_server_context(
-                self.config.properties, listener.name, listener.host
+                self.config.properties, listener.name, listener.host, *advertised
             )
         return self._contexts[listener.name]
 

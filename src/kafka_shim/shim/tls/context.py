@@ -43,8 +43,11 @@ _CLIENT_AUTH = {
 }
 
 
-def build_server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
-    """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`."""
+def build_server_context(settings: Mapping[str, str], listener: str, *hosts: str) -> ssl.SSLContext:
+    """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`.
+
+    A generated certificate is for these hosts and the local ones.
+    """
     listener_settings = _settings_of_listener(settings, listener)
     context = JavaAlertContext(ssl.PROTOCOL_TLS_SERVER)
     # as in Java: any certificate of the truststore is trusted, not only self-signed authorities
@@ -55,7 +58,7 @@ def build_server_context(settings: Mapping[str, str], listener: str, host: str) 
     try:
         if not any(key.startswith("ssl.keystore.") for key in listener_settings):
             generated_certificates.load_generated_certificates(
-                context, listener_settings.get("shim.tls.directory"), host
+                context, listener_settings.get("shim.tls.directory"), hosts
             )
         else:
             _load_keystore(context, listener_settings)

@@ -4,18 +4,26 @@ import contextlib
 import os
 import ssl
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.extras import requires
+from kafka_shim.text.logs import Log
 
 if TYPE_CHECKING:
     import trustme
 
+log = Log("shim.tls")
 
-def load_generated_certificates(context: ssl.SSLContext, directory: str | None, host: str) -> None:
+
+def load_generated_certificates(
+    context: ssl.SSLContext, directory: str | None, hosts: Sequence[str]
+) -> None:
     """Give a context a certificate of the directory's authority, which it also trusts.
+
+    The certificate is for these hosts and the local ones; a host with `_` cannot be in it.
 
     Leave the authority's certificate there as `ca.pem`, and a client identity as `client.pem`
     (CN=client). Raise ConfigError without a directory, as no client
@@ -29,7 +37,12 @@ def load_generated_certificates(context: ssl.SSLContext, directory: str | None, 
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     authority = _get_or_create_authority(folder)
-    names = dict.fromkeys([host, "localhost", "127.0.0.1", "::1"])
+    impossible = [host for host in hosts if "_" in host]
+    if impossible:
+        log.warning("host is not in the generated certificate", hosts=impossible)
+    names = dict.fromkeys([*hosts, "localhost", "127.0.0.1", "::1"])
+    for host in impossible:
+        del names[host]
     authority.issue_cert(*names).configure_cert(context)
     authority.configure_trust(context)
     _replace_atomically(folder / "ca.pem", authority.cert_pem.bytes(), mode=0o644)
