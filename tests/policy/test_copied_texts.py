@@ -43,21 +43,16 @@ TEXTS = [
 HOST = "127.0.0.1"
 
 
-def principal_of(text: str) -> str:
-    """Return a principal: a trace cannot have one that is written like the end of a rule."""
-    return "User:p" if "|LITERAL|" in text else f"User:{text}"
-
-
 def acls_of(text: str) -> tuple[Acl, Acl]:
     """Return the missing ALLOW and the DENY of a principal and a group with this text."""
     allow = make_acl(
-        Operation.READ, text, resource_type=ResourceType.GROUP, principal=principal_of(text)
+        Operation.READ, text, resource_type=ResourceType.GROUP, principal=f"User:{text}"
     )
     return allow, make_acl(
         Operation.READ,
         text,
         resource_type=ResourceType.GROUP,
-        principal=principal_of(text),
+        principal=f"User:{text}",
         permission=Permission.DENY,
     )
 
@@ -130,7 +125,7 @@ def test_what_the_jobs_print_is_copied(tmp_path: Path, capsys: Any) -> None:
     assert set(everything) <= copied
     assert re.search(r"GROUP +TOPIC\|pay\|", printed), "a name that looks like an ACL"
 
-    expected = [(principal_of(text), text) for text in TEXTS]
+    expected = [(f"User:{text}", text) for text in TEXTS]
     added = run(
         *(capsys, "pipeline", "least-acls", tmp_path / "allowed"),
         *("--against", tmp_path / "denied.yaml", "--accept-incomplete"),
@@ -144,8 +139,8 @@ def test_what_the_jobs_print_is_copied(tmp_path: Path, capsys: Any) -> None:
     found = [(each["--allow-principal"], each["--group"]) for each in commands_of(removed)]
     assert sorted(found) == sorted(expected)
     for text in TEXTS:
-        question = ("--principal", principal_of(text), "--operation", "Read", "--host", HOST)
+        question = ("--principal", f"User:{text}", "--operation", "Read", "--host", HOST)
         output = run(capsys, "explain", *in_force, *question, "--resource", f"group:{text}")
         add, remove = commands_of(output)
-        assert (add["--allow-principal"], add["--group"]) == (principal_of(text), text)
-        assert (remove["--deny-principal"], remove["--group"]) == (principal_of(text), text)
+        assert (add["--allow-principal"], add["--group"]) == (f"User:{text}", text)
+        assert (remove["--deny-principal"], remove["--group"]) == (f"User:{text}", text)

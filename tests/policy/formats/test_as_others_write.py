@@ -2,7 +2,9 @@
 
 import json
 
+import msgspec
 import pytest
+from hypothesis import example, given, strategies as st
 
 from kafka_shim.policy.formats import resources_without_acls
 from kafka_shim.policy.formats.trace_rule import format_acl_rule, parse_acl_rule
@@ -12,6 +14,14 @@ from tests.policy.formats.samples import ACLS_LISTED, refusal, rules
 def test_rules_of_traces_survive_a_round_trip() -> None:
     assert [parse_acl_rule(format_acl_rule(acl)) for acl in ACLS_LISTED] == ACLS_LISTED
     assert parse_acl_rule("DefaultDeny") is None
+
+
+@given(st.text("|\\:aLITERPFXD", max_size=30), st.text("|\\:aLITERPFXD", max_size=30))
+@example("a|LITERAL|User:b", "x|LITERAL|User:c")
+@example("a\\", "\\|LITERAL|x:y")
+def test_rules_of_hostile_names_survive_a_round_trip(name: str, principal: str) -> None:
+    acl = msgspec.structs.replace(ACLS_LISTED[0], resource_name=name, principal=f"User:{principal}")
+    assert parse_acl_rule(format_acl_rule(acl)) == acl
 
 
 # ------------------------------------------------------------------ Strimzi

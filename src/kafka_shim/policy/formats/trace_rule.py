@@ -1,4 +1,7 @@
-"""The rule of a decision as written in traces: `TOPIC|orders|LITERAL|User:a|*|READ|ALLOW`."""
+"""The rule of a decision as written in traces: `TOPIC|orders|LITERAL|User:a|*|READ|ALLOW`.
+
+Each `|` of a principal has a backslash before it, so that the last `|LITERAL|` ends the name.
+"""
 
 import re
 
@@ -7,7 +10,7 @@ from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _ACL = re.compile(
-    r"(\w+)\|(.*)\|(LITERAL|PREFIXED)\|([^|]+:.*)\|([^|]+)\|(\w+)\|(ALLOW|DENY)", re.DOTALL
+    r"(\w+)\|(.*)\|(LITERAL|PREFIXED)\|((?:[^|]|\\\|)+:.*)\|([^|]+)\|(\w+)\|(ALLOW|DENY)", re.DOTALL
 )
 _WITHOUT_ACL = {
     DecisionReason.SUPER_USER: "SuperUser",
@@ -26,9 +29,10 @@ def format_decision_rule(decision: Decision) -> str:
 
 
 def format_acl_rule(acl: Acl) -> str:
+    principal = acl.principal.replace("|", "\\|")
     return (
         f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
-        f"|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
+        f"|{principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
     )
 
 
@@ -48,7 +52,7 @@ def parse_acl_rule(text: str) -> Acl | None:
         ResourceType[kind],
         name,
         PatternType[pattern],
-        principal,
+        principal.replace("\\|", "|"),
         host,
         Operation[operation],
         Permission[permission],
