@@ -38,6 +38,7 @@ from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.tls.context import build_server_context
 from tests.shim.wire import Wire, serving
 
 pytestmark = pytest.mark.asyncio
@@ -119,6 +120,11 @@ async def test_a_self_made_certificate_is_for_the_advertised_host(
         else:
             with pytest.raises(ssl.SSLError):
                 await opened
+
+
+async def test_a_host_with_an_underscore_does_not_prevent_a_certificate(tmp_path: Path) -> None:
+    context = build_server_context({"shim.tls.directory": str(tmp_path)}, "SSL", "a_b", "a_b")
+    assert context.get_ca_certs()
 
 
 async def test_a_client_without_a_required_certificate_is_rejected(tmp_path: Path) -> None:

@@ -40,10 +40,8 @@ def load_generated_certificates(
     impossible = [host for host in hosts if "_" in host]
     if impossible:
         log.warning("host is not in the generated certificate", hosts=impossible)
-    names = dict.fromkeys([*hosts, "localhost", "127.0.0.1", "::1"])
-    for host in impossible:
-        del names[host]
-    authority.issue_cert(*names).configure_cert(context)
+    names = [host for host in (*hosts, "localhost", "127.0.0.1", "::1") if host not in impossible]
+    authority.issue_cert(*dict.fromkeys(names)).configure_cert(context)
     authority.configure_trust(context)
     _replace_atomically(folder / "ca.pem", authority.cert_pem.bytes(), mode=0o644)
     _replace_atomically(folder / "client.pem", issue_identity_pem(authority, "client"))
