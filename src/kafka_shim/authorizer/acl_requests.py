@@ -115,7 +115,7 @@ def parse_creations(
 
 
 def _failing_by_pattern(
-    creations: Sequence[WireAclCreation], acls: Sequence[Acl | AclElementError]
+    creations: Sequence[WireAclCreation], acls: list[Acl | AclElementError]
 ) -> list[Acl | AclElementError]:
     """Fail ACLs of a pattern for which another cannot be stored: AclAuthorizer stores all of a
     pattern together (2.8.2, seed 81768).
@@ -126,7 +126,7 @@ def _failing_by_pattern(
         if isinstance(acl, AclElementError) and acl.error is ErrorCode.UNKNOWN_SERVER_ERROR
     }
     if not failed:
-        return list(acls)
+        return acls
     return [
         failed.get((acl.resource_type, acl.resource_name, acl.pattern_type), acl)
         if isinstance(acl, Acl)

@@ -52,7 +52,6 @@ class StepsCost(NamedTuple):
 
 _LEAST_COST = StepsCost(broad=0, removals=0, additions=1)
 """The cost of one addition on a named resource."""
-_WITHOUT_ACL = "without an ACL"
 _IF_OPEN = "if allow.everyone.if.no.acl.found is true, which a trace shows only if a client used it"
 UNKNOWN_AFTER_REMOVAL = (
     "whether other DENYs apply, whether an ALLOW does, and whether a last ACL goes, without which"
@@ -159,7 +158,8 @@ def side_effects_of_steps(
         if wider:
             texts[f"{head} {' and '.join(wider)}"] = None
     if _standard_authorizer(authorizer).allow_everyone:
-        texts |= dict.fromkeys(_effects_of_first_and_last_acls(authorizer, steps))
+        texts |= dict.fromkeys(_closings(authorizer, steps))
+        texts |= dict.fromkeys(_openings(authorizer, steps))
     return tuple(texts)
 
 
@@ -170,20 +170,23 @@ def opening_of_unknown_setting(authorizer: Authorizer, steps: Sequence[Step]) ->
     removals = [step for step in steps if not step.is_addition]
     if _standard_authorizer(authorizer).allow_everyone or not removals:
         return ()
-    effects = dict.fromkeys(_effects_of_first_and_last_acls(authorizer, steps))
-    return tuple(f"{_IF_OPEN}, {text}" for text in effects if text.startswith(_WITHOUT_ACL))
+    return tuple(f"{_IF_OPEN}, {text}" for text in dict.fromkeys(_openings(authorizer, steps)))
 
 
-def _effects_of_first_and_last_acls(authorizer: Authorizer, steps: Sequence[Step]) -> Iterator[str]:
-    """Yield what opens without its last ACL, and what the first one closes."""
+def _openings(authorizer: Authorizer, steps: Sequence[Step]) -> Iterator[str]:
+    """Yield the patterns whose last ACL goes, if resources without ACLs are open to everyone."""
     removed = {step.acl for step in steps if not step.is_addition}
-    added = {step.acl for step in steps if step.is_addition}
-    for acl in (step.acl for step in steps):
+    kept = {_pattern(step.acl) for step in steps if step.is_addition}
+    for acl in (step.acl for step in steps if not step.is_addition):
         before = set(acls_covering_pattern(authorizer, acl))
-        after = (before - removed) | {each for each in added if _pattern(each) == _pattern(acl)}
-        if before and not after:
-            yield f"{_WITHOUT_ACL}, {_pattern_text(acl)} are open to everyone"
-        elif after and not before:
+        if before and before <= removed and _pattern(acl) not in kept:
+            yield f"without an ACL, {_pattern_text(acl)} are open to everyone"
+
+
+def _closings(authorizer: Authorizer, steps: Sequence[Step]) -> Iterator[str]:
+    """Yield the patterns that get their first ACL, if all others were open to everyone."""
+    for acl in (step.acl for step in steps if step.is_addition):
+        if not any(acls_covering_pattern(authorizer, acl)):
             yield f"the first ACL closes {_pattern_text(acl)} to everyone else"
 
 

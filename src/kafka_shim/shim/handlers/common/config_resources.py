@@ -116,16 +116,11 @@ OPERATIONS = frozenset(ConfigOperation)
 
 
 def check_operation_codes(
-    configs: Sequence[AlterableConfig],
-    error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR,
-    message: str | None = None,
+    configs: Sequence[AlterableConfig], error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR
 ) -> None:
-    """Raise ConfigResourceError for an operation that Kafka does not know.
-
-    `message` is that of an UNKNOWN_SERVER_ERROR (-1).
-    """
+    """Raise ConfigResourceError for an operation that Kafka does not know."""
     for config in configs:
         if config.config_operation not in OPERATIONS:
             has_message = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-            text = f"operation {config.config_operation} is unknown" if has_message else message
+            text = f"operation {config.config_operation} is unknown" if has_message else None
             raise ConfigResourceError(error, text)
