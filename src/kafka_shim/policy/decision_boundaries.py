@@ -79,9 +79,9 @@ class DecisionBoundaries:
             by_principal.setdefault(acl.principal, []).append(acl)
 
     def _cache_boundaries(self, acl: Acl) -> None:
-        self._get_or_read_boundaries(acl.resource_type, acl.principal)
+        self._cached_boundaries(acl.resource_type, acl.principal)
         if self._allow_everyone:
-            self._get_or_read_boundaries(acl.resource_type, _ALL_PRINCIPALS)
+            self._cached_boundaries(acl.resource_type, _ALL_PRINCIPALS)
 
     def distinct_hosts(self, resource_type: ResourceType, principal: str) -> list[str]:
         """Return the hosts in ACLs of the principal; `*` stands for all others."""
@@ -146,9 +146,9 @@ class DecisionBoundaries:
     ) -> Iterator[PrincipalBoundaries]:
         """Yield the patterns of the principal, and those of `User:*`."""
         for key in dict.fromkeys((principal, ANY_USER)):
-            yield self._get_or_read_boundaries(resource_type, key)
+            yield self._cached_boundaries(resource_type, key)
 
-    def _get_or_read_boundaries(
+    def _cached_boundaries(
         self, resource_type: ResourceType, principal: str
     ) -> PrincipalBoundaries:
         boundaries = self._boundaries.get((resource_type, principal))

@@ -51,12 +51,12 @@ def test_empty_groups_expire_but_not_after_a_reset() -> None:
     groups = stage.cluster.groups
     groups.get_or_create_classic_group("old")
     stage.clock.advance(600_000)
-    assert groups.find_after_cleanup("old") is None
+    assert groups.find_current("old") is None
     groups.get_or_create_classic_group("new")
     stage.cluster.reset_to_initial_state()
     stage.clock.advance(HOUR_MS)
-    assert groups.find_after_cleanup("new") is not None
-    assert stage.cluster.groups.find_after_cleanup("new") is None
+    assert groups.find_current("new") is not None
+    assert stage.cluster.groups.find_current("new") is None
 
 
 def test_after_a_reset_old_logs_are_no_longer_checked() -> None:

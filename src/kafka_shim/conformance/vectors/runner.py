@@ -269,7 +269,7 @@ class _GroupRun:
                 reason = f"no ACLs on {resource_type.name}"
                 return VectorResult(vector, VectorOutcome.NOT_SET_UP, reason)
         try:
-            connection = self._get_or_open_connection(when.user)
+            connection = self._pooled_connection(when.user)
         except (ClientError, OSError) as error:
             self._await_change(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error))
@@ -354,7 +354,7 @@ class _GroupRun:
             "<some>",
         )
 
-    def _get_or_open_connection(self, name: str) -> VectorConnection:
+    def _pooled_connection(self, name: str) -> VectorConnection:
         if name not in self._connections:
             self._connections[name] = self._runner.open_connection(name.partition("/")[0])
         return self._connections[name]

@@ -48,7 +48,7 @@ class GroupControl:
 
     def reset_offsets(self, group_id: str, new_offsets: NewOffsets) -> Row:
         """Set the offsets of a group without members, which is created if it does not exist."""
-        group = self._cluster.groups.find_after_cleanup(group_id)
+        group = self._cluster.groups.find_current(group_id)
         if group is not None:
             self._require_no_members(group)
         partitions = list(self._partitions_to_reset(group_id, new_offsets))
@@ -93,7 +93,7 @@ class GroupControl:
             share.initialize_share_state_at(topic.topic_id, partition.index, offset)
             share.add_initialized_partitions({topic.topic_id: {partition.index}})
             return
-        if groups.find_after_cleanup(group_id) is None:
+        if groups.find_current(group_id) is None:
             groups.get_or_create_classic_group(group_id)
         groups.store_offsets(
             group_id, [OffsetCommit(topic.topic_id, partition.index, CommittedOffset(offset))]
@@ -128,7 +128,7 @@ class GroupControl:
         yield topic, partition
 
     def _group_or_404(self, group_id: str) -> Group:
-        group = self._cluster.groups.find_after_cleanup(group_id)
+        group = self._cluster.groups.find_current(group_id)
         if group is None:
             raise ControlError(404, f"unknown group `{group_id}`")
         return group

@@ -326,12 +326,12 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
 async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     """Call a route. Raise ControlError if the query or the body is invalid, or the call fails."""
     try:
-        return await _validate_and_call(target, route, call)
+        return await _run_route(target, route, call)
     except AclTextError as error:  # of a name or an ACL in the query or the body
         raise ControlError(400, str(error)) from error
 
 
-async def _validate_and_call(target: Target, route: Route[Target], call: Call) -> Any:
+async def _run_route(target: Target, route: Route[Target], call: Call) -> Any:
     unknown = sorted(call.query.keys() - route.query.keys())
     if unknown:
         known = (

@@ -35,7 +35,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
-    group = context.cluster.groups.find_after_cleanup(request.group_id)
+    group = context.cluster.groups.find_current(request.group_id)
     error = _group_error(request.group_id, group)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)

@@ -125,7 +125,7 @@ def _fetch_group_offsets(
         topics = _failed_topics(group, error, context)
         return OffsetFetchResponseGroup(group.group_id, topics, error)
     error = context.group_coordinator_error(group.group_id)
-    group_state = context.cluster.groups.find_after_cleanup(group.group_id)
+    group_state = context.cluster.groups.find_current(group.group_id)
     if error is NO_ERROR and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not NO_ERROR:

@@ -26,7 +26,7 @@ def handle(
     context.access.require(READ_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
     def read_partition_state(topic_id: bytes, partition: PartitionData) -> PartitionResult:
-        return _read_and_fence(
+        return _fencing_read(
             (request.group_id, topic_id, partition.partition), partition.leader_epoch, context
         )
 
@@ -41,7 +41,7 @@ error_response = mirroring_error_builder(
 )
 
 
-def _read_and_fence(
+def _fencing_read(
     key: SharePartitionKey, leader_epoch: int, context: RequestContext
 ) -> PartitionResult:
     error, state = context.cluster.share_states.read_for_leader(key, leader_epoch)

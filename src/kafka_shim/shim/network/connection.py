@@ -211,7 +211,7 @@ class Connection(asyncio.BufferedProtocol):
                 if frames and self._state is _READY and self._host.clock_s() >= ends_s:
                     self._yield_turn()
         except CloseConnection as closing:
-            self._close_after_sending(closing)
+            self._send_last(closing)
         finally:
             self._is_handling = False
             if is_one:
@@ -316,7 +316,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             self._send(pending.finish(response))
         except CloseConnection as closing:
-            self._close_after_sending(closing)
+            self._send_last(closing)
             return
         self._throttle(session)
         self._resume_handling()
@@ -332,7 +332,7 @@ class Connection(asyncio.BufferedProtocol):
             self._yield_turn()
         self._update_reading()
 
-    def _close_after_sending(self, closing: CloseConnection) -> None:
+    def _send_last(self, closing: CloseConnection) -> None:
         self._send(closing.last_bytes)
         self.close(closing.reason)
 

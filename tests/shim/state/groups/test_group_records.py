@@ -249,7 +249,7 @@ def test_periodic_work_of_brokers_makes_no_records(stage: Stage) -> None:
 
 
 def test_a_new_topic_of_groups_has_no_old_records(stage: Stage) -> None:
-    stage.cluster.groups.find_after_cleanup("g")
+    stage.cluster.groups.find_current("g")
     commit(stage, "g", (0, 1))
     stage.cluster.topics.delete_topic(TOPIC)
     assert partition_of(stage).log.end_offset == 0

@@ -50,7 +50,7 @@ def append_idempotently(
     """
     log = partition.log
     if batch.producer_id <= NO_PRODUCER:
-        return _assign_offsets_and_store(partition, batch, limits, max_timestamp_ms)
+        return _store_batch(partition, batch, limits, max_timestamp_ms)
     last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
     owner = (batch.producer_id, batch.producer_epoch)
     remembered = limits.facts.producer_batches_remembered
@@ -74,10 +74,10 @@ def append_idempotently(
         ProducedBatch(batch.base_sequence, last_sequence, log.end_offset, timestamp),
         is_transactional=batch.is_transactional,
     )
-    return _assign_offsets_and_store(partition, batch, limits, max_timestamp_ms)
+    return _store_batch(partition, batch, limits, max_timestamp_ms)
 
 
-def _assign_offsets_and_store(
+def _store_batch(
     partition: Partition, batch: Batch, limits: RecordLimits, max_timestamp_ms: int
 ) -> AppendedPosition:
     log = partition.log

@@ -108,7 +108,7 @@ class Groups:
         self._drop_deleted_topics()
         return iter(list(self._groups.values()))
 
-    def find_after_cleanup(self, group_id: str) -> Group | None:
+    def find_current(self, group_id: str) -> Group | None:
         self._drop_deleted_topics()
         self.when_touched(group_id)
         return self._groups.get(group_id)
@@ -143,7 +143,7 @@ class Groups:
         return cast("StreamsGroup | None", self._find_group_of_type(group_id, GroupType.STREAMS))
 
     def _find_group_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
-        group = self.find_after_cleanup(group_id)
+        group = self.find_current(group_id)
         return group if group is not None and group.type is wanted else None
 
     def get_or_create_classic_group(self, group_id: str) -> "ClassicGroup":
@@ -214,7 +214,7 @@ class Groups:
 
     def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
-        group = self.find_after_cleanup(group_id)
+        group = self.find_current(group_id)
         if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
@@ -358,7 +358,7 @@ class Groups:
         An error applies to the whole commit, and nothing is stored. `append_error` is called last:
         it returns whether the coordinator's log accepts the offsets.
         """
-        group = self.find_after_cleanup(group_id)
+        group = self.find_current(group_id)
         identity.is_transactional = producer_id is not None
         partitions = list(map(_TOPIC_AND_PARTITION, commits))
         error = self._offset_commit_error(group, identity, partitions)
@@ -382,7 +382,7 @@ class Groups:
             self.offsets.store_pending_offsets(group_id, producer_id, rows)
             return NO_ERROR
         self.store_offsets(group_id, commits, retention_ms)
-        if commits and self.find_after_cleanup(group_id) is None:
+        if commits and self.find_current(group_id) is None:
             self.get_or_create_classic_group(group_id)
         return NO_ERROR
 

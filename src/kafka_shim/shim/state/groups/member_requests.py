@@ -105,7 +105,7 @@ class MemberRequests:
             return ErrorCode.INVALID_GROUP_ID
         if joining.session_timeout_ms not in self._settings.allowed_session_timeouts_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
-        group = self.groups.find_after_cleanup(group_id)
+        group = self.groups.find_current(group_id)
         if joining.member_id and group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         if group is not None and not self._accepts_classic_members(group):
@@ -158,7 +158,7 @@ class MemberRequests:
         """Return the group; None also for a group without a name, which may have only offsets."""
         if self.groups.empty_group_id_error(group_id) is not NO_ERROR:
             return None
-        group = self.groups.find_after_cleanup(group_id)
+        group = self.groups.find_current(group_id)
         if group is None or group.type is _CLASSIC:
             return cast("ClassicGroup | None", group)
         if group.type is GroupType.CONSUMER:
@@ -190,7 +190,7 @@ class MemberRequests:
         joins = heartbeat.member_epoch == 0
         if not (joins and has_members):
             self._require_replaceable_group(
-                self.groups.find_after_cleanup(group_id), group_id, joins=joins
+                self.groups.find_current(group_id), group_id, joins=joins
             )
         made = self._create_consumer_group(group_id)
         if old is not None and has_members:
@@ -288,7 +288,7 @@ class MemberRequests:
         return group
 
     def _create_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
-        if not may_be_new or self.groups.find_after_cleanup(group_id) is not None:
+        if not may_be_new or self.groups.find_current(group_id) is not None:
             text = f"unknown share group `{group_id}`"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
@@ -327,7 +327,7 @@ class MemberRequests:
         if group is None:
             joins = heartbeat.member_epoch == 0
             self._require_replaceable_group(
-                self.groups.find_after_cleanup(group_id), group_id, joins=joins
+                self.groups.find_current(group_id), group_id, joins=joins
             )
             group = self._create_streams_group(group_id)
         return group
