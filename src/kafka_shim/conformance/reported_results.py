@@ -33,14 +33,14 @@ def _names_check(field: str, returned: Callable[[Any], Iterable[str]]) -> Result
         assert run.response.ok is not None
         names = sorted({name for response in responses for name in returned(response)})
         reported = sorted(run.response.ok[field])
-        if _without_internal_names(reported) != _without_internal_names(names):
+        if _without_internal_topics(reported) != _without_internal_topics(names):
             return f"the {field} {names}", f"`{run.command}` reported {reported}"
         return None
 
     return check
 
 
-def _without_internal_names(names: Iterable[str]) -> list[str]:
+def _without_internal_topics(names: Iterable[str]) -> list[str]:
     return [name for name in names if not name.startswith("__")]
 
 

@@ -136,7 +136,7 @@ def _user_rows(fields: Mapping[str, Any]) -> Iterator[Row]:
         yield (name,)
 
 
-def _topics_with_counts(fields: Mapping[str, Any]) -> Iterator[Row]:
+def _expected_partition_counts(fields: Mapping[str, Any]) -> Iterator[Row]:
     yield from fields["topics"].items()
 
 
@@ -333,7 +333,7 @@ REQUESTED_CONTENTS: Mapping[str, ExpectedRequests] = {
     "create_topics": ExpectedRequests({ApiKey.CREATE_TOPICS: _created_topics}, _new_topics),
     "delete_topics": ExpectedRequests({ApiKey.DELETE_TOPICS: _deleted_topics}, _name_rows),
     "create_partitions": ExpectedRequests(
-        {ApiKey.CREATE_PARTITIONS: _requested_partition_counts}, _topics_with_counts
+        {ApiKey.CREATE_PARTITIONS: _requested_partition_counts}, _expected_partition_counts
     ),
     "describe_topics": ExpectedRequests(_OF_TOPICS, _name_rows, is_exact=False),
     "describe_configs": ExpectedRequests(

@@ -170,7 +170,7 @@ class ExpectationChecker:
                 principal, expectation, expect_allowed=expect_allowed
             ):
                 if not access.need.any_name:
-                    whole_access, name = _clause_access(access)
+                    whole_access, name = _widen_to_clause(access)
                     acls.update(acls_applying_to(self._authorizer, whole_access, name))
                 elif access.decision.acl is not None:
                     acls.add(access.decision.acl)
@@ -216,7 +216,7 @@ class ExpectationChecker:
             if expect_allowed:
                 steps |= dict.fromkeys(self._steps_to_allow(access, expectation))
                 continue
-            wrong_access, name = _clause_access(access)
+            wrong_access, name = _widen_to_clause(access)
             allows = tuple(acls_that_allow(self._authorizer, wrong_access, name))
             allowing_acls.append((access, allows))
             steps |= dict.fromkeys(steps_to_deny_access(self._authorizer, wrong_access, allows))
@@ -437,7 +437,7 @@ class ExpectationChecker:
         return CheckedAccess(principal, host, clause, need, names, region.sample_name, decision)
 
     def _steps_to_allow(self, access: CheckedAccess, expectation: Expectation) -> tuple[Step, ...]:
-        wrong_access, name = _clause_access(access)
+        wrong_access, name = _widen_to_clause(access)
         host = access.host if expectation.hosts else WILDCARD
         return steps_to_allow_access(self._authorizer, wrong_access, name, host)
 
@@ -495,7 +495,7 @@ def _single_name_region(name: NameSet) -> list[NameRegion]:
     return [NameRegion(name, name.text, -1)]
 
 
-def _clause_access(access: CheckedAccess) -> tuple[PolicyAccess, str]:
+def _widen_to_clause(access: CheckedAccess) -> tuple[PolicyAccess, str]:
     """Return the access to all names of the clause, and one of these names."""
     need, names = access.need, access.clause.names or NameSet(CLUSTER_NAME)
     if names.glob:

@@ -54,7 +54,7 @@ class TraceReader:
             connections = {connection.number: connection for connection in block.body.connections}
             for entry in block.body.entries:
                 connection = connections[entry.connection]
-                common_fields = _connection_fields(connection, entry)
+                common_fields = _common_fields(connection, entry)
                 fields = common_fields | _entry_fields(entry)
                 if with_frames and isinstance(entry, Request | Response):
                     fields["frame"] = entry.frame
@@ -87,7 +87,7 @@ def _derived_rows(
             )
 
 
-def _connection_fields(connection: Connection, entry: Entry) -> dict[str, Any]:
+def _common_fields(connection: Connection, entry: Entry) -> dict[str, Any]:
     return {
         "time_us": entry.time_us,
         "connection": connection.writer_connection,

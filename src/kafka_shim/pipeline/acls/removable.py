@@ -63,7 +63,7 @@ def usage_of_each_acl(
     it. ACLs `without_evidence` cannot be removed unless another one covers everything that they do.
     """
     guard = AclRemovalGuard(acl_set)
-    uses = _initial_usage(acl_set, counted_signatures)
+    uses = _usage_before_removal(acl_set, counted_signatures)
     signatures = [counted.signature for counted in counted_signatures]
     alone = _RemovalTrial(acl_set, signatures, authorizer_rows)
     visible = _RemovalTrial(
@@ -91,7 +91,9 @@ def usage_of_each_acl(
     return uses
 
 
-def _initial_usage(acl_set: AclSet, counted_signatures: list[CountedSignature]) -> list[AclUsage]:
+def _usage_before_removal(
+    acl_set: AclSet, counted_signatures: list[CountedSignature]
+) -> list[AclUsage]:
     """Return the findings about each ACL before any is removed."""
     counts: dict[int, int] = defaultdict(int)
     last: dict[int, datetime] = {}

@@ -340,7 +340,7 @@ def _propose_removals(
     )
     outcome.notes += _removal_notes(present, rows)
     outcome.notes += _held_back_notes(engine, usage)
-    if _may_allow_unlogged_producers(observation, present, removable):
+    if _may_allow_init_producer_id(observation, present, removable):
         outcome.notes.append(
             "a log without the level TRACE does not show that WRITE on any topic lets an idempotent"
             " producer start (InitProducerId)"
@@ -387,7 +387,7 @@ def _held_back_notes(engine: DuckDbEngine, usage: str) -> Iterator[str]:
         yield f"  and {len(denies) - DENIES_NOTED} more; --json has all"
 
 
-def _may_allow_unlogged_producers(
+def _may_allow_init_producer_id(
     observation: "Observation", present: "AclSet", removable: Collection[str]
 ) -> bool:
     """Return whether one of these ACLs may have allowed InitProducerId (KIP-679) unseen."""

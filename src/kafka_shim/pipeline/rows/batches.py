@@ -24,7 +24,7 @@ from kafka_shim.pipeline.rows.access_rows import (
 )
 from kafka_shim.pipeline.rows.added_needs import add_added_need_rows
 from kafka_shim.pipeline.rows.columns import (
-    AccessAggregator,
+    AccessCounter,
     ColumnBuilder,
     SplitState,
 )
@@ -67,7 +67,7 @@ _GROUPED = {
     "added_needs": ADDED_NEEDS,
     "sightings": SIGHTINGS,
 }
-_COUNTERS: dict[str, Callable[[], AccessAggregator]] = {
+_COUNTERS: dict[str, Callable[[], AccessCounter]] = {
     "observed": DistinctAccesses,
     "request_accesses": DistinctRequests,
 }

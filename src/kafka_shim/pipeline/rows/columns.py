@@ -31,7 +31,7 @@ ConnectionValues = Mapping[str, Any]
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
 
 
-class AccessAggregator(Protocol):
+class AccessCounter(Protocol):
     """Counts what is equal in the accesses of requests; accesses with an unknown decision are only
     in the table `accesses`.
     """
@@ -62,7 +62,7 @@ class SplitState:
     their numbers are wanted.
     """
 
-    def __init__(self, counter: AccessAggregator | None = None) -> None:
+    def __init__(self, counter: AccessCounter | None = None) -> None:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
         self.named_entities: dict[tuple[int, int], tuple[int, list[ObservedEntity]]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}

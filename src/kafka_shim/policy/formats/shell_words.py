@@ -228,7 +228,7 @@ class _Tokenizer:
                 yield _Token("operator", operator[0], line)
             else:
                 word = self._take_word()
-                yield from self._take_scripts()
+                yield from self._iter_substitutions()
                 yield word
 
     def _tokens_of_redirection(self, sign: str, line: int) -> Iterator[_Token]:
@@ -237,7 +237,7 @@ class _Tokenizer:
         if self._at == len(self._text):
             raise AclTextError(_INCOMPLETE, line)
         target = self._take_word()
-        yield from self._take_scripts()
+        yield from self._iter_substitutions()
         if sign == "<<<":
             document = HereDocument(target.text, line)
             yield _Token("input", "", line, input=document)
@@ -262,7 +262,7 @@ class _Tokenizer:
             document.text = "".join(lines)
         self._awaited = []
 
-    def _take_scripts(self) -> Iterator[_Token]:
+    def _iter_substitutions(self) -> Iterator[_Token]:
         scripts, self._scripts = self._scripts, []
         yield from scripts
 

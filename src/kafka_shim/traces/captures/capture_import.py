@@ -159,7 +159,7 @@ class _CapturedClient:
 
     def finish(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
-        self.connection.skip_gaps_at_capture_end()
+        self.connection.finish_capture()
         self._record_close()
         problems = self.connection.problems_so_far()
         if not self._is_kafka:

@@ -124,7 +124,7 @@ class CapturedConnection:
         self._now_us = max(self._now_us, now_us)
         self._skip_expired_gaps()
 
-    def skip_gaps_at_capture_end(self) -> None:
+    def finish_capture(self) -> None:
         """Process the end of the capture."""
         self._skip_gaps(self._client_stream, self._server_stream)
 

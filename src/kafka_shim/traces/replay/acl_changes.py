@@ -42,7 +42,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
     removed_acls: frozenset[tuple[ResourceKey, AclEntry]]
     version: int
 
-    def is_applied_at(self, target_connection: TargetConnection) -> bool:
+    def query_applied(self, target_connection: TargetConnection) -> bool:
         """Return whether the broker has applied it; True if it does not list ACLs.
 
         Raise ConnectionLostError if the connection ends.
@@ -67,7 +67,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
         Raise ConnectionLostError if a connection ends.
         """
         deadline = time.monotonic() + timeout_s
-        while not self.is_applied_at(target_connection) and time.monotonic() < deadline:
+        while not self.query_applied(target_connection) and time.monotonic() < deadline:
             time.sleep(RETRY_S)
 
 
