@@ -1,5 +1,6 @@
 """Work that must not grow with what a request does not name, counted in bytecodes."""
 
+import gc
 import random
 import sys
 from collections.abc import Callable
@@ -32,11 +33,13 @@ def bytecodes(work: Callable[..., object], *arguments: object) -> int:
         return trace
 
     before = sys.gettrace()
+    gc.disable()  # or finalizers of other tests' objects are counted, too
     sys.settrace(trace)
     try:
         work(*arguments)
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 
