@@ -10,12 +10,11 @@ producers, users and so on, and twice as many in each step.
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from types import FrameType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.command import finish, parse_arguments
 from benchmarks.growth_probes import (
@@ -29,6 +28,7 @@ from benchmarks.growth_probes import (
 from kafka_shim.shim.storage.storage import Storage
 from tests.shim.play import Stage
 from tests.shim.request.busy_cluster import BusyCluster
+from tests.support.counted_work import count_work
 
 
 class Cost(NamedTuple):
@@ -82,29 +82,10 @@ class CountedStage:
         connection = None if self.storage is None else self.storage._database._connection
         if connection is not None:
             connection.set_trace_callback(count)
-        counted = bytecodes(work)
+        counted = count_work(work, "opcode")
         if connection is not None:
             connection.set_trace_callback(None)
         return Cost(counted, written)
-
-
-def bytecodes(work: Callable[..., object], *arguments: object) -> int:
-    """Return how many bytecodes a call runs: exact, whatever else the machine does."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal count
-        frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        work(*arguments)
-    finally:
-        sys.settrace(before)
-    return count
 
 
 def costs_of(

@@ -3,13 +3,15 @@
 Lines of code are counted, not seconds: a million of them take about 150 ms.
 """
 
+from contextlib import suppress
 from functools import cache
 
 import pytest
 
 from benchmarks.arrays.cluster import USERS, advertised, new_cluster
 from benchmarks.arrays.messages import Case, cases
-from tests.shim.request.counted_lines import count_lines
+from kafka_shim.shim.errors import CloseConnection
+from tests.support.counted_work import count_work
 
 WORK_MAX = 1.6
 """Factor by which the lines for each byte may grow in a request four times as large."""
@@ -71,7 +73,12 @@ def counted(case: Case, user: str, release: str, size: int) -> tuple[int, int]:
     elements = case.elements(size)
     frame = case.frame(elements)
     dispatcher, session = new_cluster(case, user, elements, release)
-    return len(frame), count_lines(dispatcher, frame, session)
+
+    def dispatch() -> None:
+        with suppress(CloseConnection):
+            dispatcher.dispatch(frame, session)
+
+    return len(frame), count_work(dispatch, "line")
 
 
 def growth(case: Case, user: str, release: str, size: int) -> float:

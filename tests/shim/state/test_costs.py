@@ -1,12 +1,8 @@
 """Work that must not grow with what a request does not name, counted in bytecodes."""
 
-import gc
 import random
-import sys
 from collections.abc import Callable
 from functools import partial
-from types import FrameType
-from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
@@ -18,29 +14,9 @@ from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
 from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.logs.partition_producers import AbortedTransaction, PartitionProducers
 from tests.shim.state.test_log import log_of
+from tests.support.counted_work import count_work
 
 SIZES = (2_000, 8_000)
-
-
-def bytecodes(work: Callable[..., object], *arguments: object) -> int:
-    """Return how many bytecodes a call runs: exact, whatever else the machine does."""
-    count = 0
-
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
-        nonlocal count
-        frame.f_trace_opcodes = True
-        count += event == "opcode"
-        return trace
-
-    before = sys.gettrace()
-    gc.disable()  # or finalizers of other tests' objects are counted, too
-    sys.settrace(trace)
-    try:
-        work(*arguments)
-    finally:
-        sys.settrace(before)
-        gc.enable()
-    return count
 
 
 def log_with(sizes: list[int]) -> PartitionLog:
@@ -57,7 +33,7 @@ def test_finding_an_index_entry_does_not_grow(offset_of: Callable[[int], int]) -
     for size in SIZES:
         log = log_with([100] * size)
         log.offset_index_entry(0, 1)  # the index is built by the first search
-        counts.append(bytecodes(log.offset_index_entry, offset_of(size), 500))
+        counts.append(count_work(partial(log.offset_index_entry, offset_of(size), 500), "opcode"))
     assert counts[1] <= counts[0] * 1.2
 
 
@@ -65,7 +41,7 @@ def test_finding_the_newest_batch_does_not_grow() -> None:
     counts = []
     for size in SIZES:
         log = log_with([100] * size)
-        counts.append(bytecodes(log.first_max_timestamp_batch))
+        counts.append(count_work(log.first_max_timestamp_batch, "opcode"))
         newest = log.first_max_timestamp_batch()
         assert newest is not None
         assert newest.base_offset == 6
@@ -84,7 +60,7 @@ def test_finding_aborted_transactions_does_not_grow(part: float) -> None:
     counts = []
     for size in SIZES:
         producers, offset = with_aborted(size), int(part * 2 * (size - 1))
-        counts.append(bytecodes(producers.aborted_between, offset, offset + 10))
+        counts.append(count_work(partial(producers.aborted_between, offset, offset + 10), "opcode"))
         assert producers.aborted_between(offset, offset + 10) == every(
             producers, offset, offset + 10
         )
@@ -99,7 +75,9 @@ def test_the_end_of_a_transaction_does_not_look_at_other_groups() -> None:
         for number in range(size):
             offsets.store_offset(f"g{number}", b"t", 0, committed)
         offsets.store_pending_offsets("g7", 5, [(b"t", 0, CommittedOffset(9, 0, ""))])
-        counts.append(bytecodes(partial(offsets.settle_pending_offsets, 5, committed=True)))
+        counts.append(
+            count_work(partial(offsets.settle_pending_offsets, 5, committed=True), "opcode")
+        )
         found = offsets.committed_offset("g7", b"t", 0)
         assert found is not None
         assert found.offset == 9
@@ -113,7 +91,9 @@ def test_finding_a_token_by_its_hmac_does_not_grow() -> None:
             {}, random.Random(1), ManualClock(), facts=facts_of_release("4.4").users
         )
         made = [tokens.create_token("User:a", "User:a", (), -1) for _ in range(size)]
-        counts.append(bytecodes(tokens.renew_token, made[-1].hmac, "User:a", 1000))
+        counts.append(
+            count_work(partial(tokens.renew_token, made[-1].hmac, "User:a", 1000), "opcode")
+        )
     assert counts[1] == counts[0]
 
 

@@ -1,10 +1,8 @@
 """Groups of very many members, and members of very many protocols."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence, Sized
-from types import FrameType
-from typing import Any
+from functools import partial
 
 import pytest
 
@@ -31,6 +29,7 @@ from kafka_shim.shim.state.groups.streams.sticky_tasks import (
 from kafka_shim.shim.state.groups.streams.task_kinds import standby_tasks_by_subtopology
 from tests.shim.play import ADMIN, LISTENER, Stage
 from tests.shim.state.groups.joining import join_request
+from tests.support.counted_work import count_work
 
 Assign = Callable[[int], Sequence[Sized]]
 """Assigns for a number of members or topics; returns what each of them got."""
@@ -38,22 +37,7 @@ Assign = Callable[[int], Sequence[Sized]]
 RULES = StickyAssignorRules(prefers_reported_offsets=True, standby_prefers_other_owner=True)
 
 
-def steps(work: Callable[[], object]) -> int:
-    """Return the number of lines of code that `work` runs."""
-    found = 0
-
-    def step(frame: FrameType, event: str, _: object) -> Any:
-        nonlocal found
-        found += event == "line"
-        return step
-
-    others = sys.gettrace()
-    sys.settrace(step)
-    try:
-        work()
-    finally:
-        sys.settrace(others)
-    return found
+lines_run = partial(count_work, event="line")
 
 
 def join(members: int) -> Stage:
@@ -100,7 +84,7 @@ def test_others_are_served_between_the_join_responses_of_many_members() -> None:
 def test_the_work_of_members_that_join_is_linear() -> None:
     """Each member was once compared with all others: 10,000 members took a minute and a half."""
     join(1)
-    assert steps(lambda: join(1_000)) < 12 * steps(lambda: join(100))
+    assert lines_run(lambda: join(1_000)) < 12 * lines_run(lambda: join(100))
 
 
 def check_all_are_given(members: int, assign: Assign) -> None:
@@ -165,8 +149,8 @@ def _simply(members: int, *, alike: bool) -> list[Sized]:
 )
 def test_the_work_of_assignors_is_linear(assign: Assign) -> None:
     """Each partition was once compared with each member or topic: 10,000 members took minutes."""
-    few = steps(lambda: check_all_are_given(100, assign))
-    assert steps(lambda: check_all_are_given(1_000, assign)) < 16 * few
+    few = lines_run(lambda: check_all_are_given(100, assign))
+    assert lines_run(lambda: check_all_are_given(1_000, assign)) < 16 * few
 
 
 def test_protocols_of_members_that_left_are_forgotten() -> None:
