@@ -38,6 +38,14 @@ print(f"{broker.host}:{broker.port} {libversion()[0]}", flush=True)
 sys.stdin.read()
 """
 
+_FEATURES: Final = (
+    ApiKey.END_TXN,
+    ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    ApiKey.SHARE_GROUP_HEARTBEAT,
+    ApiKey.STREAMS_GROUP_HEARTBEAT,
+)
+"""The API without which a broker has no transactions, or no groups of this kind."""
+
 
 class Offer(msgspec.Struct):
     """The offer of a broker; None if it does not apply."""
@@ -51,6 +59,10 @@ class Offer(msgspec.Struct):
     delegation_tokens: bool
     wrong_password: str | None
     match_filter: bool | None
+    transactions: bool
+    consumer_groups: bool
+    share_groups: bool
+    streams_groups: bool
 
 
 @contextmanager
@@ -85,6 +97,7 @@ def offer(broker: Broker) -> Offer:
         ApiKey.CREATE_DELEGATION_TOKEN in apis,
         _wrong_password(broker) if logs_in else None,
         _matches(broker) if has_acls else None,
+        *(api in apis for api in _FEATURES),
     )
 
 

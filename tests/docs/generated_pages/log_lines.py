@@ -22,9 +22,14 @@ _INTRODUCTION: Final = """\
 The lines that a broker, a proxy or a playback logs, on standard error.
 
 `--log-level warn` leaves out the less important levels `info` and `debug`, and `none` leaves out
-all lines. `--log-format json` prints one JSON object per line. There is no log file: redirect
-standard error. In pytest, the report of a failed test has the denials. A line has an event in
-words, and named values.
+all lines. The default is `info`. There is no log file: redirect standard error. In pytest, the
+report of a failed test has the denials. A line has an event in words, and named values.
+
+`--log-format json` prints one JSON object per line, with the values, `event`, `level`, `logger` and
+`timestamp` (UTC, such as `2026-01-31T18:03:15.910802Z`). Requests that are allowed have no line:
+`GET /requests` of the [HTTP API](http-api.md), the [inspector](../guides/inspector.md) or a
+[trace](../guides/replay.md) (`--record`) show all requests. Lines contain no
+[secrets](../explanation/security.md#secrets).
 
 ## Decisions
 
