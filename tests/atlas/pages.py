@@ -38,7 +38,15 @@ In the ACLs, the topic is `orders`, a new topic is `invoices`, the group is `bil
 transactional id is `billing-tx`, and the principal is `User:app`. Replace these names by your
 names. The files have the ACLs as YAML, as kafka-acls commands, as a KafkaUser of Strimzi and as
 Terraform's `kafka_acl` resources ([formats](../../guides/acl-formats.md)). If a format cannot
-express the ACLs, there is no file.
+express the ACLs, there is no file. To add the ACLs, run the commands, or `kafka-shim policy plan`
+([ACLs as code](../../guides/acls-as-code.md)); to remove them, replace `--add` by `--remove` in the
+commands.
+
+Read, Write and Create are enough for clients to see a topic, because an ALLOW of Read or Write
+includes Describe. An idempotent producer needs no IdempotentWrite since 2.8, because Write on any
+topic is enough ([InitProducerId](../permissions.md#initproducerid)). Before 2.8, add
+IdempotentWrite on the cluster. Another task of a program, such as a dead-letter topic, can need
+more.
 
 The ACLs are those of the release in the last column. For another release, or for a program that is
 not here, run it: `kafka-shim least-acls --kafka-version 3.9 -- COMMAND` ([least

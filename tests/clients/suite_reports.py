@@ -41,7 +41,10 @@ are left out.
 
 A cell has the numbers of passed / failed / unsupported cases. Cases that the client did not
 exercise are not counted, so totals differ. The number in **bold** counts failures of level `must`,
-and cases in which the client crashed or hung.
+and cases in which the client crashed or hung. *Unsupported* means that the client or its driver
+lacks a feature. [Conformance cases](cases.md) describes the families, the levels, and which cases
+also run on a real broker. For another client or version, run the [suite](../../guides/conformance.md)
+with a driver.
 """
 
 Row = Mapping[str, Any]

@@ -27,7 +27,8 @@ _INTRODUCTION: Final = """\
 
 Error codes of Kafka's protocol: what they mean, whether clients retry, and which permission is
 missing.
-[Troubleshooting](../guides/troubleshooting.md) has the messages of clients, word for word.
+[Troubleshooting](../guides/troubleshooting.md) has the messages of clients, word for word. A
+[fault](../guides/faults.md) makes the broker return any of these errors in a test.
 
 ## Missing permissions
 
@@ -37,7 +38,9 @@ GroupAuthorizationException, ClusterAuthorizationException, TransactionalIdAutho
 DelegationTokenAuthorizationException. In librdkafka and confluent-kafka, the constant has the name
 of the error, as in `KafkaError.TOPIC_AUTHORIZATION_FAILED`. Clients do not retry them. Grant one of
 the permissions in the row of the request: [`explain`](../start/denials.md#one-access-explain)
-prints the command. If several rows apply to a request, it needs a permission of each. The tables
+prints the command. If several rows apply to a request, it needs a permission of each. Mostly, only
+the topics or groups without the permission fail, and the others of the request succeed: see the
+place of the error in [Permissions by API](permissions.md). The tables
 are those of Kafka 4.4; [Permissions by API](permissions.md) has all releases.
 """
 _ALL: Final = """\

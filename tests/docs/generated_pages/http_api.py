@@ -22,12 +22,18 @@ and responses are JSON. `curl -sf http://127.0.0.1:8082/state` shows whether the
 
 | status | meaning |
 |---|---|
-| 400 | the body is invalid |
-| 401 | the token is missing or wrong |
-| 404 | the name is unknown |
-| 409 | the name already exists |
+| 200 | success, also for a new or a deleted object |
+| 400 | the body or a query parameter is invalid, or Kafka rejects the change |
+| 401 | the token is missing or wrong (`GET /health` needs none) |
+| 403 | without `--control-token`: the caller is not this machine, or is a web page of another site |
+| 404, 405 | the name or the call is unknown |
+| 408, 413 | the body did not arrive within 30 s, or is longer than 16 MiB |
+| 409 | the name already exists, or the state does not allow the change |
 
-The field `error` has the reason, in one line.
+The field `error` has the reason, in one line. There is no TLS
+([Security](../explanation/security.md#exposure)). The [inspector](../guides/inspector.md) is at
+`/inspector`, and uses the same calls. All state that the calls change is lost when the process
+ends, except with [`--data-dir`](../guides/persistence.md).
 """
 
 

@@ -21,9 +21,15 @@ _INTRODUCTION: Final = """\
 
 The classes and functions of `kafka_shim.testing`, which the [pytest fixtures](../guides/pytest.md)
 return. Without pytest, `from kafka_shim.testing import start` and `with start() as broker:` give
-the same broker.
+the same broker. It is a process of its own, which ends with the `with`, and by default everything
+in it is in memory. With `in_process=True`, it is a thread of this process.
 
-A row of a result, such as a denial or a topic, is a dict whose keys are also attributes.
+The calls work from any thread, and from coroutines ([asyncio](../guides/pytest.md#asyncio)). They
+have an effect before they return. If a call fails, it raises `BrokerError` with the reason in one
+line. A row of a result, such as a denial or a topic, is a dict whose keys are also attributes. A broker keeps its last 10,000 requests, and their decisions.
+
+The package has type hints. [Tests with pytest](../guides/pytest.md) and [Fault injection](../guides/faults.md) have
+examples.
 """
 _PARTS: Final = {
     "acls": Acls,

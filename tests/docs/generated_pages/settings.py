@@ -47,6 +47,11 @@ and how the shim differs. An empty field means an empty default, or none.
 
 The authorizer's settings `super.users` and `allow.everyone.if.no.acl.found` are not in the tables.
 [Configuration](../guides/configuration.md) describes how to set settings.
+
+An invalid value ends the start with exit code 2, and names the value and what is expected. A
+setting that the chosen release does not have is ignored, and a note at startup names it. While the
+broker runs, `kafka-configs` and AlterConfigs change the settings that Kafka can change then, with
+an effect immediately. For the others, the error is INVALID_REQUEST (42).
 """
 
 

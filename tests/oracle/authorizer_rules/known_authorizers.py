@@ -38,7 +38,10 @@ _HEAD: Final = """\
 How authorizers decide in the [test kit](../guides/authorizer-tck.md). Kafka's own two,
 AclAuthorizer (with ZooKeeper, up to 3.9) and StandardAuthorizer (with KRaft), decide alike: every
 rule that could be tried holds for both. A broken rule is not always a bug, because not every
-authorizer promises to decide as Kafka's own do. {directions}
+authorizer promises to decide as Kafka's own do. *Not tried* means that a case needs what the
+authorizer lacks, such as stored ACLs: nothing is known about the rule. {directions} In a clone,
+`python -m tests.oracle.authorizer_rules.known_authorizers` measures these authorizers again; the
+[guide](../guides/authorizer-tck.md) tests yours.
 
 | authorizer | Kafka | rules hold | broken | not tried |
 |---|---|---|---|---|

@@ -207,7 +207,12 @@ The column *Denied* names the place of the error:
 
 An ALLOW of READ, WRITE, DELETE or ALTER includes DESCRIBE. An ALLOW of ALTER_CONFIGS includes
 DESCRIBE_CONFIGS. ALL stands for every operation. A DENY includes no other operation: a DENY of
-READ does not deny DESCRIBE.
+READ does not deny DESCRIBE. Super users pass all checks. If no ACL of a resource exists, all other
+users are denied, unless `allow.everyone.if.no.acl.found` is true. Without an authorizer, a broker
+makes no checks.
+
+[Test vectors](../../vectors/README.md) compare the checks with real brokers. To see which checks
+failed for your client, and the missing ACL, read [Why was it denied?](../start/denials.md)
 
 The tables describe brokers on ZooKeeper up to 2.8, and brokers on KRaft since 3.0. Brokers on
 ZooKeeper exist up to 3.9: notes say if a check is different there, or exists only there.
