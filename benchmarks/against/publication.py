@@ -21,9 +21,10 @@ _HEAD = """\
 
 `python -m benchmarks.against --publish` writes this file.
 
-The [benchmarks](../README.md) describe the machine and the goals. Fewer microseconds are better. `x2` in
-the columns of ratios means that the shim needs half of the other broker's time; below `x1`, the other
-broker is faster. *In flight* is the number of requests that a client sends before it waits.
+The [benchmarks](../README.md) describe the machine and the goals. Fewer microseconds are better. In
+the columns of ratios, `x2` means that the shim needs half of the other broker's time; below `x1`,
+the other broker is faster. *In flight* is the number of requests that a client sends before it
+waits.
 """
 _COSTS = """\
 Where the time of these requests goes, in microseconds per request. `read` and `write` are the

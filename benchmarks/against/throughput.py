@@ -48,8 +48,9 @@ _HEAD = """\
 
 `python -m benchmarks.against.throughput --publish` writes this file.
 
-Clients write (*in*) and read (*out*) records of 1 KiB, without compression. More MiB/s are better. `x2`
-means that the client is twice as fast with the shim as with the other broker. `real` is Apache Kafka.
+Clients write (*in*) and read (*out*) records of 1 KiB, without compression. More MiB/s are better.
+`x2` means that the client is twice as fast with the shim as with the other broker. `real` is Apache
+Kafka.
 """
 _ABOUT = """\
 The client has one core, and the broker the other. A client that uses its core all the time cannot

@@ -38,8 +38,8 @@ _HEAD = """\
 
 `python -m benchmarks.pipeline.goals --publish` writes this file.
 
-The [jobs](../../docs/guides/pipeline.md) analyse traces with DuckDB or Spark. A job meets its goal if
-*figure* is not above *goal*.
+The [jobs](../../docs/guides/pipeline.md) analyse traces with DuckDB or Spark. A job meets its goal
+if *figure* is not above *goal*.
 """
 FILES = 8
 SMALL_TRACE_BYTES = 100_000

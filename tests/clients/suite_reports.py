@@ -43,8 +43,8 @@ A cell has the numbers of passed / failed / unsupported cases. Cases that the cl
 exercise are not counted, so totals differ. The number in **bold** counts failures of level `must`,
 and cases in which the client crashed or hung. *Unsupported* means that the client or its driver
 lacks a feature. [Conformance cases](cases.md) describes the families, the levels, and which cases
-also run on a real broker. For another client or version, run the [suite](../../guides/conformance.md)
-with a driver.
+also run on a real broker. For another client or version, run the
+[suite](../../guides/conformance.md) with a driver.
 """
 
 Row = Mapping[str, Any]

@@ -25,7 +25,7 @@ and responses are JSON. `curl -sf http://127.0.0.1:8082/state` shows whether the
 | 200 | success, also for a new or a deleted object |
 | 400 | the body or a query parameter is invalid, or Kafka rejects the change |
 | 401 | the token is missing or wrong (`GET /health` needs none) |
-| 403 | without `--control-token`: the caller is not this machine, or is a web page of another site |
+| 403 | without a token: the caller is not this machine, or is a web page of another site |
 | 404, 405 | the name or the call is unknown |
 | 408, 413 | the body did not arrive within 30 s, or is longer than 16 MiB |
 | 409 | the name already exists, or the state does not allow the change |

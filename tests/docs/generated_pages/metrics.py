@@ -21,6 +21,7 @@ trace. No metric has the lag of consumers: `GET /groups` has it. No metric has t
 topic: `GET /decisions` has both. `curl -s http://127.0.0.1:8082/metrics` shows whether the metrics
 can be read. In Python, [`broker.metrics()`](python-api.md#brokermetrics) returns them.
 
+`increase(kafka_shim_authz_decisions_total{result="denied"}[5m]) > 0` is an alert on denials.
 Counters count since the start of the process. A reset of the broker does not set them to 0, but a
 restart does, also with `--data-dir`. For brokers that are created over the HTTP API, each has
 its own metrics.

@@ -26,10 +26,11 @@ in it is in memory. With `in_process=True`, it is a thread of this process.
 
 The calls work from any thread, and from coroutines ([asyncio](../guides/pytest.md#asyncio)). They
 have an effect before they return. If a call fails, it raises `BrokerError` with the reason in one
-line. A row of a result, such as a denial or a topic, is a dict whose keys are also attributes. A broker keeps its last 10,000 requests, and their decisions.
+line. A row of a result, such as a denial or a topic, is a dict whose keys are also attributes. A
+broker keeps its last 10,000 requests, and their decisions.
 
-The package has type hints. [Tests with pytest](../guides/pytest.md) and [Fault injection](../guides/faults.md) have
-examples.
+The package has type hints. [Tests with pytest](../guides/pytest.md) and [Fault
+injection](../guides/faults.md) have examples.
 """
 _PARTS: Final = {
     "acls": Acls,
