@@ -38,9 +38,9 @@ In the ACLs, the topic is `orders`, a new topic is `invoices`, the group is `bil
 transactional id is `billing-tx`, and the principal is `User:app`. Replace these names by your
 names. The files have the ACLs as YAML, as kafka-acls commands, as a KafkaUser of Strimzi and as
 Terraform's `kafka_acl` resources ([formats](../../guides/acl-formats.md)). If a format cannot
-express the ACLs, there is no file. To add the ACLs, run the commands, or `kafka-shim policy plan`
-([ACLs as code](../../guides/acls-as-code.md)); to remove them, replace `--add` by `--remove` in the
-commands.
+express the ACLs, there is no file. [atlas.json](atlas.json) has all entries, for programs. To add
+the ACLs, run the commands, or `kafka-shim policy plan` ([ACLs as
+code](../../guides/acls-as-code.md)). To remove them, replace `--add` by `--remove` in the commands.
 
 Read, Write and Create are enough for clients to see a topic, because an ALLOW of Read or Write
 includes Describe. An idempotent producer needs no IdempotentWrite since 2.8, because Write on any

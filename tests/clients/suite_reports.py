@@ -44,7 +44,8 @@ exercise are not counted, so totals differ. The number in **bold** counts failur
 and cases in which the client crashed or hung. *Unsupported* means that the client or its driver
 lacks a feature. [Conformance cases](cases.md) describes the families, the levels, and which cases
 also run on a real broker. For another client or version, run the
-[suite](../../guides/conformance.md) with a driver.
+[suite](../../guides/conformance.md) with a driver. Clients without a driver, such as those of .NET,
+Ruby and PHP, were not tested.
 """
 
 Row = Mapping[str, Any]

@@ -20,7 +20,13 @@ INDEX = DOCS / "README.md"
 
 _INTRODUCTION = (
     "# Documentation\n\nAll pages of kafka-shim, "
-    "a Kafka broker for tests that decides permissions exactly as Apache Kafka does.\n"
+    "a Kafka broker for tests that decides permissions exactly as Apache Kafka does.\n\n"
+    "Begin with [First denied test](start/tutorial.md). For an error message, see "
+    "[Troubleshooting](guides/troubleshooting.md). For the\nreview of ACLs, see [ACLs as "
+    "code](guides/acls-as-code.md), and for a client, broker or authorizer of your own, "
+    "[Conformance](guides/conformance.md).\nWhat is missing is in [Limitations and "
+    "differences](explanation/differences.md). The search of the site also knows error messages "
+    "and names of settings.\n"
 )
 _OUTSIDE_THE_SITE = (
     "CHANGELOG.md",

@@ -23,7 +23,8 @@ The lines that a broker, a proxy or a playback logs, on standard error.
 
 `--log-level warn` leaves out the less important levels `info` and `debug`, and `none` leaves out
 all lines. The default is `info`. There is no log file: redirect standard error. In pytest, the
-report of a failed test has the denials. A line has an event in words, and named values.
+report of a failed test has the denials, and [`broker.decisions()`](python-api.md#brokerdecisions)
+returns all decisions. A line has an event in words, and named values.
 
 `--log-format json` prints one JSON object per line, with the values, `event`, `level`, `logger` and
 `timestamp` (UTC, such as `2026-01-31T18:03:15.910802Z`). Requests that are allowed have no line:

@@ -24,7 +24,7 @@ can be read. In Python, [`broker.metrics()`](python-api.md#brokermetrics) return
 `increase(kafka_shim_authz_decisions_total{result="denied"}[5m]) > 0` is an alert on denials.
 Counters count since the start of the process. A reset of the broker does not set them to 0, but a
 restart does, also with `--data-dir`. For brokers that are created over the HTTP API, each has
-its own metrics.
+its own metrics. The brokers of one cluster (`--brokers 3`) share them: no metric names the node.
 
 | metric | type | labels | meaning |
 |---|---|---|---|

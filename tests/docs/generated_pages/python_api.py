@@ -29,7 +29,8 @@ have an effect before they return. If a call fails, it raises `BrokerError` with
 line. A row of a result, such as a denial or a topic, is a dict whose keys are also attributes. A
 broker keeps its last 10,000 requests, and their decisions.
 
-The package has type hints. [Tests with pytest](../guides/pytest.md) and [Fault
+[Keywords](../guides/pytest.md#keywords) describes the keywords of `start`. The package has type
+hints. [Tests with pytest](../guides/pytest.md) and [Fault
 injection](../guides/faults.md) have examples.
 """
 _PARTS: Final = {

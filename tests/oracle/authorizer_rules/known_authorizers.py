@@ -54,7 +54,7 @@ _TAIL: Final = """
 Of Apache Ranger's plug-in, Maven Central has no newer version than 1.2.0
 (`org.apache.ranger:ranger-kafka-plugin`). It implements the interface of Kafka before 2.4,
 `kafka.security.auth.Authorizer`. Of Strimzi's authorizer, Maven Central has no newer version than
-0.15.0.
+0.15.0. Authorizers that this page does not name were not tested.
 """
 
 

@@ -182,7 +182,8 @@ transactional producers and consumers.
 
 The broker makes the checks of an API in the order of the table. `kafka-shim requirements` prints
 the checks of one API (`--api Fetch`), of one release (`--kafka-version 3.9`) or on one type of
-resource (`--resource-type GROUP`). With `--markdown`, it prints this page.
+resource (`--resource-type GROUP`). With `--markdown`, it prints this page, and with `--json`, JSON
+([all options](commands/requirements.md)).
 
 The columns of the tables:
 
