@@ -15,9 +15,9 @@ API](http-api.md). The API needs the option `--control` and the [extra](../start
 Denied requests have an `error` such as `TOPIC_AUTHORIZATION_FAILED` in `kafka_shim_requests_total`.
 
 In `prometheus.yml`, the target is the address of `--control`, such as `127.0.0.1:8082`. With
-`--control-token`, Prometheus needs `authorization: {credentials: TOKEN}`. There is no JMX. No
-metric has latencies: [`pipeline timeline`](../guides/pipeline.md#jobs) prints them for a recorded
-trace. No metric has the lag of consumers: `GET /groups` has it. No metric has the principal or the
+`--control-token`, Prometheus needs `authorization: {credentials: TOKEN}`. There is no JMX and no
+OpenTelemetry. No metric has latencies: [`pipeline timeline`](../guides/pipeline.md#jobs) prints
+them for a recorded trace. No metric has the lag of consumers: `GET /groups` has it. No metric has the principal or the
 topic: `GET /decisions` has both. `curl -s http://127.0.0.1:8082/metrics` shows whether the metrics
 can be read. In Python, [`broker.metrics()`](python-api.md#brokermetrics) returns them.
 
