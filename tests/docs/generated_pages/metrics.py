@@ -19,7 +19,8 @@ In `prometheus.yml`, the target is the address of `--control`, such as `127.0.0.
 OpenTelemetry. No metric has latencies: [`pipeline timeline`](../guides/pipeline.md#jobs) prints
 them for a recorded trace. No metric has the lag of consumers: `GET /groups` has it. No metric has
 the principal or the topic: `GET /decisions` has both. `curl -s http://127.0.0.1:8082/metrics` shows
-whether the metrics can be read. In Python, [`broker.metrics()`](python-api.md#brokermetrics) returns them.
+whether the metrics can be read. In Python, [`broker.metrics()`](python-api.md#brokermetrics)
+returns them.
 
 `increase(kafka_shim_authz_decisions_total{result="denied"}[5m]) > 0` is an alert on denials.
 Counters count since the start of the process. A reset of the broker does not set them to 0, but a
