@@ -211,6 +211,23 @@ async def test_invalid_tls_settings_are_reported(settings: dict[str, str], says:
             pass
 
 
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\xfe\xed\xfe\xed\0\0\0\2", "server.store`: a JKS store, .* -deststoretype PKCS12"),
+        (b"-----BEGIN CERTIFICATE-----\n", "server.store`: a PEM file; .* ssl.keystore.type=PEM"),
+    ],
+)
+async def test_a_store_in_another_format_is_named(
+    tmp_path: Path, content: bytes, says: str
+) -> None:
+    store = tmp_path / "server.store"
+    store.write_bytes(content)
+    with pytest.raises(ConfigError, match=says):
+        async with serving(listeners=(TLS,), properties={"ssl.keystore.location": str(store)}):
+            pass
+
+
 async def test_a_missing_or_wrong_key_password_is_an_error_without_a_prompt(tmp_path: Path) -> None:
     made = trustme.CA().issue_cert("127.0.0.1")
     key = load_pem_private_key(made.private_key_pem.bytes(), None)

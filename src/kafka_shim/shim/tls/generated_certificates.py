@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 log = Log("shim.tls")
 
+_JKS_MAGIC = b"\xfe\xed\xfe\xed"
+
 
 def load_generated_certificates(
     context: ssl.SSLContext, directory: str | None, hosts: Sequence[str]
@@ -114,7 +116,10 @@ def issue_identity_pem(authority: "trustme.CA", common_name: str, *names: str) -
 
 
 def pkcs12_to_pem(path: Path, password: str | None) -> str:
-    """Return key, certificate and further certificates of a store, one after the other."""
+    """Return key, certificate and further certificates of a store, one after the other.
+
+    Raise ValueError if it is not a PKCS12 store, or the password is wrong.
+    """
     try:
         from cryptography.hazmat.primitives.serialization import (  # noqa: PLC0415 - as above
             Encoding,
@@ -125,7 +130,15 @@ def pkcs12_to_pem(path: Path, password: str | None) -> str:
     except ImportError as error:
         raise ConfigError(requires(f"the PKCS12 store `{path}`", "tls")) from error
     secret = None if password is None else password.encode()
-    store = pkcs12.load_pkcs12(path.read_bytes(), secret)
+    data = path.read_bytes()
+    if data.startswith(_JKS_MAGIC):
+        raise ValueError(
+            "a JKS store, which is not supported; convert it with"
+            " `keytool -importkeystore ... -deststoretype PKCS12`"
+        )
+    if data.startswith(b"-----BEGIN "):
+        raise ValueError("a PEM file; set the type to PEM, as in ssl.keystore.type=PEM")
+    store = pkcs12.load_pkcs12(data, secret)
     blocks = []
     if store.key is not None:
         blocks.append(store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
