@@ -45,6 +45,9 @@ By default, everything is allowed at $KAFKA_BOOTSTRAP_SERVERS, without authentic
 $KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT, users authenticate (--user), and ACLs decide (--acls). The
 ports are free ones. With --control, $KAFKA_SHIM_CONTROL_URL is the URL of the HTTP API. The log on
 standard error has each denial.
+
+Exit codes: that of the command; 128 and the number of the signal that ended it; 127 it cannot be
+started; 3 a mismatch of --playback, or a score below --min-score; 2 usage error; 1 the broker failed.
 """
 
 
