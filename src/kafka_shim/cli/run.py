@@ -47,7 +47,7 @@ ports are free ones. With --control, $KAFKA_SHIM_CONTROL_URL is the URL of the H
 standard error has each denial.
 
 Exit codes: that of the command; 128 and the number of the signal that ended it; 127 it cannot be
-started; 3 a mismatch of --playback, or a score below --min-score; 2 usage error; 1 the broker failed.
+started; 3 a mismatch of --playback, or a score below --min-score; 2 usage error; 1 another failure.
 """
 
 
