@@ -211,7 +211,7 @@ def test_a_trace_without_decisions_is_an_error(
 ) -> None:
     (tmp_path / "trace").mkdir()
     assert diff("--used-by", str(tmp_path / "trace")) == 2
-    assert "has no trace" in capsys.readouterr().err
+    assert "is empty, as the folder of a recording is" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -111,11 +111,14 @@ def test_an_invalid_trace_is_reported_in_one_line(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text").write_text("nothing that was ever recorded")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").touch()
     (tmp_path / "empty").mkdir()
     for name, says in (
         ("none", "`{}` does not exist"),
         ("text", "`{}` is not a kafka-shim trace: it has no valid block"),
-        ("empty", "`{}` has no trace: it contains no segment (*.ktrace)"),
+        ("other", "`{}` has no trace: it contains no segment (*.ktrace)"),
+        ("empty", "`{}` is empty, as the folder of a recording is if no client sent a request"),
     ):
         place = tmp_path / name
         assert main(["trace", *words, str(place)]) == EXIT_USAGE

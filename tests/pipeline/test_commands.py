@@ -147,11 +147,14 @@ def test_invalid_options_are_reported_before_spark_starts(
     garbage = tmp_path / "garbage" / "broker-1-00000000.ktrace"
     garbage.parent.mkdir()
     garbage.write_bytes(b"no trace" * 100)
+    unused = tmp_path / "unused"  # as `run --record` leaves it without clients
+    unused.mkdir()
     acls = tmp_path / "acls.yaml"
     acls.write_text("- {principal: User:a, allow: Read, topic: orders}")
     two_years = ("--since", "2026-01-01", "--until", "2025-01-01")
     for words, text in (
         (("denials", str(tmp_path)), "has no trace: it contains no segment"),
+        (("denials", str(unused)), f"`{unused}` is empty, as the folder of a recording is"),
         (("denials", str(garbage)), "contains no complete trace block"),
         (("diff", trace, str(garbage)), "contains no complete trace block"),
         (("diff", str(acls), str(acls)), f"`{acls}` is not a trace; for files of ACLs, see"),

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.trace_format.foreign_files import import_hint
+from kafka_shim.trace_format.foreign_files import describe_missing_segments, import_hint
 from kafka_shim.trace_format.segments import (
-    SUFFIX,
     Damage,
     contains_block,
     find_newer_segment,
@@ -25,8 +24,7 @@ def require_path_with_trace(path: Path) -> Path:
         )
     if path.is_dir():
         if not segment_paths(path):
-            hint = import_hint(path)
-            raise ConfigError(f"`{path}` has no trace: it contains no segment (*{SUFFIX}){hint}")
+            raise ConfigError(describe_missing_segments([path]))
     elif path.stat().st_size and not contains_block(path):
         raise ConfigError(
             f"`{path}` is not a kafka-shim trace: it has no valid block{import_hint(path)}"

@@ -30,7 +30,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.text.html_page import page_start_pattern
 from kafka_shim.text.output_paths import check_output_file, mark_output_folder
 from kafka_shim.trace_format.blocks import BlockHeader
-from kafka_shim.trace_format.foreign_files import import_hint
+from kafka_shim.trace_format.foreign_files import describe_missing_segments, import_hint
 from kafka_shim.trace_format.segments import (
     SUFFIX,
     contains_block,
@@ -151,10 +151,7 @@ def _check_trace_exists(paths: list[str], *, needs_complete_block: bool) -> None
     """Raise PipelineError for paths without a readable trace."""
     found = list(dict.fromkeys(split.path for split in plan_splits(paths)))
     if not found:
-        raise PipelineError(
-            f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
-            f"{_import_hint(paths)}"
-        )
+        raise PipelineError(describe_missing_segments([Path(path) for path in paths]))
     if needs_complete_block and not any(contains_block(Path(path)) for path in found):
         if hint := _import_hint(paths):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")

@@ -1,6 +1,9 @@
-"""Recognize logs and captures that are given instead of a trace, and say how to import them."""
+"""Recognize what is given instead of a trace, such as a log, and say how to import it."""
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from kafka_shim.trace_format.segments import SUFFIX
 
 _HEAD_BYTES = 65_536
 _FILES_MAX = 20
@@ -10,6 +13,15 @@ _MARKS = {
 }
 _CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\x0a\x0d\x0d\x0a")
 _COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+
+def describe_missing_segments(paths: Sequence[Path]) -> str:
+    """Return why paths without a segment are no trace, and how to import logs and captures."""
+    names = ", ".join(map(str, paths))
+    if all(path.is_dir() and not any(path.iterdir()) for path in paths):
+        return f"`{names}` is empty, as the folder of a recording is if no client sent a request"
+    hint = next((hint for path in paths if (hint := import_hint(path))), "")
+    return f"`{names}` has no trace: it contains no segment (*{SUFFIX}){hint}"
 
 
 def import_hint(path: Path) -> str:
