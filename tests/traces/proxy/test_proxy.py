@@ -254,6 +254,16 @@ async def test_a_proxy_can_listen_on_ipv6(tmp_path: Path) -> None:
         await proxy.stop()
 
 
+async def test_clients_of_all_interfaces_get_the_address_that_they_reached(tmp_path: Path) -> None:
+    async with serving(brokers=2) as broker:
+        proxy = Proxy(first(broker), ("0.0.0.0", 0), TraceRecorder(tmp_path, SystemClock()))
+        port = (await proxy.start()).rpartition(":")[2]
+        async with wired(f"127.0.0.1:{port}") as wire:
+            metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
+        assert [broker.host for broker in metadata.brokers] == ["127.0.0.1"] * 2
+        await proxy.stop()
+
+
 @pytest.mark.parametrize(
     ("mechanism", "token", "name"),
     [

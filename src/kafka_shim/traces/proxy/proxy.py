@@ -139,16 +139,22 @@ class Proxy:
         peer = writer.get_extra_info("peername")
         protocol = SecurityProtocol.PLAINTEXT if self._tls is None else SecurityProtocol.SSL
         listener = ListenerConfig(self._name, protocol, *self._listen)
-        session = Session(listener, route.node_id, address_of_peer(peer), peer[1])
+        reached = str(writer.get_extra_info("sockname")[0])
+        session = Session(listener, route.node_id, address_of_peer(peer), peer[1], reached)
         session.number = next(self._numbers)
         session.observed_host = address_of_peer(upstream[1].get_extra_info("sockname"))
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
             session.principal = f"User:{self._brokers.login.username}"
+
+        def reachable_proxy_address(node_id: int, host: str, port: int) -> Address:
+            local_host, local_port = self._proxy_address(node_id, host, port)
+            return session.advertised_host(local_host), local_port
+
         connection = ProxiedConnection(
             session,
             self._observer,
-            self._proxy_address,
+            reachable_proxy_address,
             Limits().frame_bytes_max,
         )
         await connection.forward((reader, writer), upstream)
