@@ -21,7 +21,8 @@ extra `completion`.
   kafka-shim completion fish > ~/.config/fish/completions/kafka-shim.fish
 
 For zsh, create the folder ~/.zfunc, and write `fpath+=~/.zfunc` into ~/.zshrc, in a line before
-`compinit`.
+`compinit`. Completion begins in the next shell. After an update of kafka-shim, write the script
+again: for bash, remove the old one from ~/.bashrc first. There is none for PowerShell.
 """
 
 

@@ -33,7 +33,16 @@ UPSTREAM_CONFIG = "--upstream-config"
 _NAME = re.compile(r"[\w.-]+")
 
 
+DESCRIPTION = """\
+Forward requests and responses between clients and a real cluster, and record them as a trace. In
+responses, the addresses of brokers are replaced by the proxy's: the host of --listen, with a free
+port for each broker. Passwords and tokens are not recorded; keys and values of records are, unless
+--mask removes them. Ctrl-C or SIGTERM stops the proxy. An existing trace is continued.
+"""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
     add = parser.add_argument_group("Cluster").add_argument
     add(
         "--upstream",

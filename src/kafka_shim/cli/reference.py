@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from kafka_shim.cli import COMMANDS, import_command_module
 from kafka_shim.cli.command_parser import CommandParser, iter_commands
@@ -24,7 +25,9 @@ All commands of `kafka-shim`, each with its options. `kafka-shim help COMMAND` p
 {rows}
 
 The commands that start a broker share the [broker options](broker-options.md). [Exit
-codes](../exit-codes.md) are equal for all commands. Input and output are UTF-8 in every locale.
+codes](../exit-codes.md) are equal for all commands. An option can be shortened as long as it stays
+unique (`--kafka-v`): write it in full in scripts, since new options can end that. Input and output
+are UTF-8 in every locale.
 `kafka-shim --version` prints the first and the last Kafka release that kafka-shim emulates.
 
 `python -m kafka_shim.cli.reference docs/reference/commands` writes these pages.
@@ -36,6 +39,61 @@ The options of a broker, for `serve`, `run` and the other commands that start a 
 [Configuration](../../guides/configuration.md) describes files and environment variables with these
 settings.
 """
+_GUIDES: Final = {
+    "serve": """\
+[Configuration](../../guides/configuration.md) has files, environment variables, ports and default
+permissions. [Persistence](../../guides/persistence.md) says what survives a restart, [Container
+image](../../guides/container.md) how to start the broker in Docker, and
+[Troubleshooting](../../guides/troubleshooting.md) what to do if it does not start.""",
+    "run": """\
+[Java, Node, Go and other languages](../../guides/languages.md) and [Continuous
+integration](../../guides/ci.md) have examples. The options for playback are described in
+[Cassettes](../../guides/cassettes.md), `--mutate-acls` in [Mutation
+testing](../../guides/mutation.md), and `--control` in [Inspector](../../guides/inspector.md).""",
+    "acls": """\
+[ACL file formats](../../guides/acl-formats.md) says what each format cannot express.
+[`policy plan`](policy.md#kafka-shim-policy-plan) changes many ACLs in a safe order, and can undo
+it. Listing needs DESCRIBE on the cluster, changes need ALTER.""",
+    "explain": """\
+[Why was it denied?](../../start/denials.md) begins with the error of a client. Reading the ACLs of
+a broker needs DESCRIBE on the cluster.""",
+    "who-can": """\
+[`policy matrix`](policy.md#kafka-shim-policy-matrix) lists all resources and principals. Reading
+the ACLs of a broker needs DESCRIBE on the cluster.""",
+    "policy": """\
+[ACLs as code](../../guides/acls-as-code.md) has examples of all commands, with their output.""",
+    "mcp": """\
+[ACLs as code](../../guides/acls-as-code.md#assistants) has the configuration of an assistant.""",
+    "principal": """\
+[TLS](../../guides/tls.md) shows how clients authenticate with certificates.""",
+    "proxy": """\
+[Recording and replay](../../guides/replay.md#recording-in-front-of-a-cluster) describes TLS,
+credentials, and what a broker sees of a client behind the proxy.""",
+    "replay": """\
+[Recording and replay](../../guides/replay.md#replaying) describes the report, what is compared, and
+what the target needs.""",
+    "conformance": """\
+[Conformance suite](../../guides/conformance.md) describes cases, drivers and baselines, and
+[Conformance of tools](../../guides/tools.md) the cases of `--profile tools`.""",
+    "vectors": """\
+[Test vectors for brokers](../../guides/vectors.md) describes the report, and the [README of the
+vectors](../../../vectors/README.md) the files and what a broker needs.""",
+    "least-acls": """\
+[Least ACLs of a program](../../guides/least-acls.md) says what is proven, and what the command
+cannot see.""",
+    "trace": """\
+[Recording and replay](../../guides/replay.md) says how a trace is made, [Import of captures and
+logs](../../guides/import.md) what is read of each source, and
+[Inspector](../../guides/inspector.md) what `trace view` shows.""",
+    "requirements": """\
+[Permissions by API](../permissions.md) is the same list as a page.""",
+    "pipeline": """\
+[Analysis of ACLs and traffic](../../guides/pipeline.md) describes the results of all jobs, what
+makes an input incomplete, and the engines.""",
+    "completion": """\
+[Installation](../../start/install.md#extras) says how to add the extra `completion`.""",
+}
+"""What a reader of the page of a command looks for elsewhere."""
 _FREE_TEXT = re.compile(r"([*<\[])")
 _QUOTED = re.compile(r"(`[^`]*`)")
 
@@ -77,7 +135,8 @@ def _broker_options_page(parser: argparse.ArgumentParser) -> str:
 def _command_page(
     parser: argparse.ArgumentParser, summary: str, broker_options: Iterable[str]
 ) -> str:
-    lines = [f"# {parser.prog}", "", _sentence(summary), ""]
+    guides = _GUIDES[parser.prog.removeprefix("kafka-shim ")]
+    lines = [f"# {parser.prog}", "", _sentence(summary), "", guides, ""]
     lines += _command_reference(parser, summary, frozenset(broker_options))
     for subcommand in iter_commands(parser):
         lines += [f"## {subcommand.prog}", ""]

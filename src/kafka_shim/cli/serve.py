@@ -43,7 +43,10 @@ Start a broker and keep it running.
 
 By default, everything is allowed on port 9092, without authentication. On port 9093, users
 authenticate (--user), and ACLs decide (--acls). The log on standard error has each denial. Ctrl-C
-or SIGTERM stops the broker.
+or SIGTERM stops the broker. What it has is then lost, unless --data-dir keeps it.
+
+Exit codes: 0 stopped, 1 a port is in use or the disk is full, 2 usage error, 3 with --playback: a
+request was not recorded, with --conformance: a behaviour failed.
 """
 _SCORED_CLIENT = "clients"
 _READY_FILE_START = r"[\w.-]+=\S+:\d+\n"

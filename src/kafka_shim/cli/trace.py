@@ -29,7 +29,7 @@ VERBS = {
     "info": "Print totals: clients, APIs, principals, denials, damage",
     "cat": "Print every entry as a line of JSON",
     "grep": "Print the entries that match all conditions",
-    "view": "Open a trace in the inspector, in a browser",
+    "view": "Open a trace in the inspector, in a browser, until Ctrl-C",
     "import": "Make a trace from a network capture or a log",
     "export": "Convert a trace to JSON lines or to a network capture",
 }
@@ -48,7 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_import_arguments(importing)
     add_export_arguments(export)
-    importing.add_argument("trace", type=Path, metavar="TRACE", help="Folder to write the trace to")
+    importing.add_argument(
+        "trace",
+        type=Path,
+        metavar="TRACE",
+        help="Folder to write the trace to; an existing trace is continued",
+    )
     for verb in (info, cat, grep, view, export):
         verb.add_argument(
             "trace", type=Path, metavar="TRACE", help="Folder of a trace, or one segment"

@@ -157,7 +157,9 @@ OPTIONS: list[BrokerOption] = [
         metavar="RELEASE", field="release",
     ),
     BrokerOption(
-        "topic", Kind.TOPICS, CLUSTER, "Create this topic at startup (repeatable)",
+        "topic", Kind.TOPICS, CLUSTER,
+        "Create this topic at startup, unless it exists; without PARTITIONS, it has num.partitions"
+        " (1) of them (repeatable)",
         places=EVERYWHERE, plural="topics",
         value_help='Names of topics, or partitions by name, or by name `{"partitions": 3,'
         ' "configs": {...}}`',
@@ -301,7 +303,7 @@ OPTIONS: list[BrokerOption] = [
     BrokerOption(
         "data_dir", Kind.FILE, FILES,
         "Keep topics, records, groups, ACLs, users and settings in this folder across restarts"
-        " (default: in memory)",
+        " (default: in memory; not on Windows)",
         places=COMMAND | Place.KEYWORD, metavar="DIR", field="data_dir",
     ),
     BrokerOption(
@@ -324,7 +326,9 @@ OPTIONS: list[BrokerOption] = [
         is_for_playback=True, why_no_keyword="the broker is ready when `start` returns",
     ),
     BrokerOption(
-        "record", Kind.PATH, TRACE, "Record all requests and responses as a trace in this folder",
+        "record", Kind.PATH, TRACE,
+        "Record all requests and responses as a trace in this folder; an existing trace is"
+        " continued",
         places=COMMAND | Place.KEYWORD, metavar="DIR",
     ),
     BrokerOption(
