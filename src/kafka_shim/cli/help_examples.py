@@ -10,6 +10,7 @@ EXAMPLES: Final = {
     "kafka-shim run": (
         "kafka-shim run --topic orders -- pytest tests",
         "kafka-shim run --user alice:secret --record trace -- npm test",
+        "kafka-shim run -- sh -c 'KAFKA_URL=$KAFKA_BOOTSTRAP_SERVERS mvn test'",
     ),
     "kafka-shim principal": (
         "kafka-shim principal 'RULE:^CN=(.*?),.*$/$1/,DEFAULT' CN=alice,O=example",

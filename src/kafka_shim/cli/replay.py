@@ -45,8 +45,8 @@ recorded ones. Ids, offsets, times, texts and addresses are not compared (docs/g
   kafka-shim replay trace --target 127.0.0.1:9092
   kafka-shim replay trace --target 127.0.0.1:9093 --user alice:alice-secret --on-miss skip --json
 
-In requests, ids that brokers generate (of producers, members, topics and so on) are replaced by the
-target's ids.
+All requests of TRACE are sent; to send a part, name one segment. In requests, ids that brokers
+generate (of producers, members, topics and so on) are replaced by the target's ids.
 
 Exit codes: 0 all responses agree, 3 some differ or are missing, 2 usage error, 1 the target
 cannot be reached, 130 interrupted (Ctrl-C or SIGTERM; the report is printed).

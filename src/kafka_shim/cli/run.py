@@ -44,7 +44,8 @@ Start a broker, run a command against it, return its exit code.
 By default, everything is allowed at $KAFKA_BOOTSTRAP_SERVERS, without authentication. At
 $KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT, users authenticate (--user), and ACLs decide (--acls). The
 ports are free ones. With --control, $KAFKA_SHIM_CONTROL_URL is the URL of the HTTP API. The log on
-standard error has each denial. What the broker has is lost at the end, unless --data-dir keeps it.
+standard error has each denial; --log-level none silences it. What the broker has is lost at the
+end, unless --data-dir keeps it.
 
 Exit codes: that of COMMAND, or 128 plus the number of the signal that ended it; 127 COMMAND cannot
 be started; 1 a port is in use or the disk is full; 2 usage error; 3 with --playback: a request was
