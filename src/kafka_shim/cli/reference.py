@@ -24,7 +24,9 @@ All commands of `kafka-shim`, each with its options. `kafka-shim help COMMAND` p
 |---|---|
 {rows}
 
-The commands that start a broker share the [broker options](broker-options.md). [Exit
+The commands that start a broker share the [broker options](broker-options.md). Some commands need
+an [extra](../../start/install.md#extras); an error names it. [Installation](../../start/install.md)
+has what is missing on Windows. [Exit
 codes](../exit-codes.md) are equal for all commands. An option can be shortened as long as it stays
 unique (`--kafka-v`): write it in full in scripts, since new options can end that. Input and output
 are UTF-8 in every locale.
@@ -37,7 +39,8 @@ _BROKER_OPTIONS = """\
 
 The options of a broker, for `serve`, `run` and the other commands that start a broker.
 [Configuration](../../guides/configuration.md) describes files and environment variables with these
-settings.
+settings, and [Persistence](../../guides/persistence.md) which of them have an effect on a broker
+that starts again with its `--data-dir`.
 """
 _GUIDES: Final = {
     "serve": """\
@@ -65,7 +68,8 @@ the ACLs of a broker needs DESCRIBE on the cluster.""",
     "mcp": """\
 [ACLs as code](../../guides/acls-as-code.md#assistants) has the configuration of an assistant.""",
     "principal": """\
-[TLS](../../guides/tls.md) shows how clients authenticate with certificates.""",
+[TLS](../../guides/tls.md) shows how clients authenticate with certificates, and rules that change
+capitals (`/L`, `/U`).""",
     "proxy": """\
 [Recording and replay](../../guides/replay.md#recording-in-front-of-a-cluster) describes TLS,
 credentials, and what a broker sees of a client behind the proxy.""",
