@@ -68,7 +68,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         metavar="COMMAND",
         help=f"Client to run, with ${BOOTSTRAP} set and `{PLACEHOLDER}` replaced by the address;"
-        " its output goes to standard error (repeatable: the commands run one after the other)",
+        " its output goes to standard error, and it must end by itself (repeatable: the commands"
+        " run one after the other)",
     )
     run_verb.add_argument(
         "--record", type=Path, metavar="DIR", help="Keep the trace in this folder"

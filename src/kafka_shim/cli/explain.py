@@ -55,7 +55,8 @@ DEFAULT_HOST = "127.0.0.1"
 DESCRIPTION = """\
 Explain whether a principal is allowed to perform an operation. The output has the ACL that decides,
 other ACLs that apply or nearly apply, and the kafka-acls command that would allow the operation.
-The ACLs come from files and folders, or from a running broker, kafka-shim or real.
+The ACLs come from files and folders, or from a running broker, kafka-shim or real. Names are taken
+literally: `policy test` asks about all names of a prefix.
 
   kafka-shim explain --bootstrap-server 127.0.0.1:9092 --principal User:carol \\
       --operation Write --resource topic:orders

@@ -76,7 +76,8 @@ def add_policy_arguments(parser: argparse.ArgumentParser) -> None:
         "--acls",
         action="append",
         metavar="FILE",
-        help="File or folder with ACLs instead of a broker, in any format of `acls --format`"
+        help="File or folder with ACLs instead of a broker, in any format of `acls --format`; - is"
+        " standard input"
         " (repeatable)",
     )
     add_connection_arguments(group)

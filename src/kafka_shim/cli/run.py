@@ -39,7 +39,7 @@ TOKEN = "KAFKA_SHIM_CONTROL_TOKEN"  # noqa: S105 - the name of a variable
 
 
 DESCRIPTION = """\
-Start a broker, run a command against it, return its exit code.
+Start a broker, run a command against it once it responds, return its exit code.
 
 By default, everything is allowed at $KAFKA_BOOTSTRAP_SERVERS, without authentication. At
 $KAFKA_BOOTSTRAP_SERVERS_SASL_PLAINTEXT, users authenticate (--user), and ACLs decide (--acls). The

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PORT = 9092
 """Where clients look for a broker."""
 DESCRIPTION = """\
-Start a broker and keep it running.
+Start a broker and keep it running, in the foreground.
 
 By default, everything is allowed on port 9092, without authentication. On port 9093, users
 authenticate (--user), and ACLs decide (--acls). The log on standard error has each denial. Ctrl-C

@@ -41,7 +41,7 @@ _MODULES = {
 
 SUMMARY = """\
 Test, compare, review and apply ACLs that are kept in files, in any format of `kafka-shim acls
---format`. A folder stands for all files in it.
+--format`. A folder stands for all files in it, and - for standard input.
 
 Exit codes: 0 the check passed, 3 it failed, 2 usage error (an invalid option or file), 1 the broker
 failed.

@@ -259,7 +259,8 @@ OPTIONS: list[BrokerOption] = [
     ),
     BrokerOption(
         "port", Kind.INTEGER, LISTENERS,
-        "Port of the first default listener; further listeners have the next ports",
+        "Port of the first default listener; further listeners have the next ports. Not with"
+        " --listener, which has its own",
         places=COMMAND, metavar="N", is_for_playback=True,
         why_no_keyword="brokers of tests use free ports; for others use `listeners`",
     ),
