@@ -88,7 +88,9 @@ cannot see.""",
     "trace": """\
 [Recording and replay](../../guides/replay.md) says how a trace is made, [Import of captures and
 logs](../../guides/import.md) what is read of each source, and
-[Inspector](../../guides/inspector.md) what `trace view` shows.""",
+[Inspector](../../guides/inspector.md) what `trace view` shows. [Trace
+format](../trace-format.md) describes the entries that `trace cat` prints. `trace view` can be
+opened only on its own machine: from another one, forward its port, for example with `ssh -L`.""",
     "requirements": """\
 [Permissions by API](../permissions.md) is the same list as a page.""",
     "pipeline": """\

@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=0,
         metavar="PORT",
-        help="Port to serve the page on (default: any free one)",
+        help="Port of 127.0.0.1 to serve the page on (default: any free one)",
     )
     view.set_defaults(text=None)
 
