@@ -22,10 +22,10 @@ that `kafka-shim policy apply` takes.
   kafka-shim mcp --acls acls/
   kafka-shim mcp --bootstrap-server 127.0.0.1:9092 --command-config client.properties
 
-Tools read files in --root only. The assistant cannot choose the cluster or its credentials. The
-command ends when the assistant closes standard input.
-docs/guides/acls-as-code.md has the configuration of an assistant, under "Assistants". The command
-requires the extra `mcp`.
+Tools read files in --root only. No port is opened, and nothing is sent but to the assistant and the
+cluster. The assistant cannot choose the cluster or its credentials. The command ends when the
+assistant closes standard input. docs/guides/acls-as-code.md has the configuration of an assistant,
+under "Assistants". The command requires the extra `mcp`.
 """
 
 

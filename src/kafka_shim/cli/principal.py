@@ -17,7 +17,8 @@ _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 DESCRIPTION = """\
 Print the principal that a broker derives from the subject of a client's certificate, and the rule
 that it applied. The rules are the value of ssl.principal.mapping.rules in server.properties or of
-`serve -c`. The first rule that matches applies. If none matches, a broker rejects the client.
+`serve -c`. The first rule that matches the whole subject applies. DEFAULT keeps the subject as it
+is. If no rule matches, a broker rejects the client. Expressions are those of Java.
 """
 
 

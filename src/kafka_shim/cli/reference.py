@@ -90,7 +90,8 @@ cannot see.""",
 logs](../../guides/import.md) what is read of each source, and
 [Inspector](../../guides/inspector.md) what `trace view` shows. [Trace
 format](../trace-format.md) describes the entries that `trace cat` prints. `trace view` can be
-opened only on its own machine: from another one, forward its port, for example with `ssh -L`.""",
+opened only on its own machine: from another one, forward its port, for example with `ssh -L`. Mask
+records while you [record](../../guides/cassettes.md#secrets): no command masks a trace later.""",
     "requirements": """\
 [Permissions by API](../permissions.md) is the same list as a page.""",
     "pipeline": """\

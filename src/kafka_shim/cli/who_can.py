@@ -35,7 +35,7 @@ that are not in the list. A real broker does not return its super users: name th
   kafka-shim who-can ClusterAction cluster --acls acls.yaml --json
 
 Resources: topic:NAME, group:NAME, cluster, transactional-id:NAME, delegation-token:NAME,
-user:Type:name.
+user:Type:name. Names are taken literally; `policy matrix` has a column for each prefix.
 
 Exit codes: 0 some principal is allowed, 3 none is, 2 usage error, 1 the broker failed.
 """
