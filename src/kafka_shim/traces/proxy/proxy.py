@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import os
+import socket
 import ssl
 from dataclasses import dataclass
 from functools import partial
@@ -161,7 +162,8 @@ class Proxy:
 
 
 def _connection_error_reason(error: Exception) -> str:
-    """Return the system's error text instead of asyncio's, which has the address in it."""
-    if isinstance(error, ConnectionError) and error.errno:
+    """Return the system's error text instead of Python's, which has the address in it."""
+    has_own_codes = isinstance(error, socket.gaierror | ssl.SSLError)
+    if isinstance(error, OSError) and error.errno and not has_own_codes:
         return os.strerror(error.errno)
     return (isinstance(error, OSError) and error.strerror) or str(error)
