@@ -69,6 +69,7 @@ for each resource type that --resource names.
 Real brokers do not return their super users. Where the broker's settings could allow a denied
 operation, the first line says so, as in `denied, unless User:carol is a super user`, and JSON has
 their names in `assumed_settings`. Set them with --super-user and --allow-everyone-if-no-acl-found.
+The rules are those of Kafka's own authorizer, whatever authorizer.class.name the broker has.
 
 Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
 broker failed. In scripts, write `--expect denied`. `! kafka-shim explain ...` would also succeed
