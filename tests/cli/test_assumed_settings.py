@@ -16,6 +16,7 @@ from tests.cli.conftest import Running
 
 OLD = "- {principal: User:alice, allow: [Read, Write], topic: orders}\n"
 NEW = f"{OLD}- {{principal: [User:bob, User:carol], allow: Read, topic: fresh}}\n"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ["allow.everyone.if.no.acl.found", "super.users"]
 NOTE = "assumed: allow.everyone.if.no.acl.found=false and no super users, since the broker does not"
 OPEN = "--allow-everyone-if-no-acl-found"
@@ -26,7 +27,7 @@ KNOWN = [CLOSED, "--super-user", "User:ANONYMOUS"]
 
 @pytest.fixture(autouse=True)
 def real_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authorizer_settings, "_NAMES", NAMES)
+    monkeypatch.setattr(authorizer_settings, "_NAMES", [*NAMES, "authorizer.class.name"])
 
 
 @pytest.fixture
@@ -218,3 +219,38 @@ def test_an_invalid_address_is_reported_with_its_option(
     (tmp_path / "old.yaml").write_text(OLD)
     assert main(["policy", "equivalent", str(tmp_path / "old.yaml"), option, "a.yaml"]) == 2
     assert f"{option} `a.yaml`: expected HOST:PORT" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "explain --principal User:alice --operation Read --resource topic:orders",
+        "explain --principal User:x --operation Read --resource topic:orders",
+        "who-can Read topic:orders",
+        "policy diff new.yaml",
+        "policy matrix",
+        "policy test rules.yaml",
+    ],
+)
+def test_another_authorizer_is_named(
+    words: str,
+    start: Callable[..., Running],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its decisions are unknown, whether Kafka's rules allow or deny."""
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    name = "office_hours:OfficeHours"
+    running = start(authorizer=name, properties={"office.hours": "0-24"})
+    (tmp_path / "new.yaml").write_text(NEW)
+    (tmp_path / "rules.yaml").write_text("- {principal: User:alice, may: Read, topic: orders}\n")
+    at = ["--bootstrap-server", running.plaintext]
+    entry = ["--allow-principal", "User:alice", "--operation", "Read", "--topic", "orders"]
+    assert main(["acls", *at, "--add", *entry]) == 0
+    found = [str(tmp_path / w) if w.endswith(".yaml") else w for w in words.split()]
+    assert main([*found, *at]) in (0, 3)
+    output = capsys.readouterr()
+    assert f"own authorizer, but the broker has authorizer.class.name={name}\n" in (
+        output.out + output.err
+    )

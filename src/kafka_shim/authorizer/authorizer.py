@@ -32,6 +32,7 @@ _TYPES = len(ResourceType)  # a constant, since len() of an enum class is slow
 
 SUPER_USERS = "super.users"
 ALLOW_EVERYONE = "allow.everyone.if.no.acl.found"
+AUTHORIZER_CLASS = "authorizer.class.name"
 SHIM_SETTINGS = "kafka.shim.authorizer.settings"
 """The name by which kafka-shim's tools ask kafka-shim's broker for the values that no real broker
 returns.

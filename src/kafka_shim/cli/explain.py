@@ -69,7 +69,8 @@ for each resource type that --resource names.
 Real brokers do not return their super users. Where the broker's settings could allow a denied
 operation, the first line says so, as in `denied, unless User:carol is a super user`, and JSON has
 their names in `assumed_settings`. Set them with --super-user and --allow-everyone-if-no-acl-found.
-The rules are those of Kafka's own authorizer, whatever authorizer.class.name the broker has.
+The rules are those of Kafka's own authorizer. If the broker has another authorizer.class.name, the
+output names it, and the decision may be another one.
 
 Exit codes: 0 allowed, 3 denied (with --expect: 0 as expected, 3 otherwise), 2 usage error, 1 the
 broker failed. In scripts, write `--expect denied`. `! kafka-shim explain ...` would also succeed
@@ -296,7 +297,7 @@ def _apis_without_checks() -> frozenset[ApiKey]:
 
 def _print_assumption_notes(source: Policy, *, allowed: bool) -> None:
     """Print the notes if the decision could be another one; both settings only allow more."""
-    for note in () if allowed else source.assumption_notes:
+    for note in source.authorizer_notes if allowed else source.assumption_notes:
         print(note)
 
 

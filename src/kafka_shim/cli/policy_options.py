@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
+from kafka_shim.authorizer.authorizer import (
+    ALLOW_EVERYONE,
+    AUTHORIZER_CLASS,
+    SUPER_USERS,
+    parse_super_users,
+)
 from kafka_shim.cli.connection_options import (
     BOOTSTRAP_VARIABLE,
     add_connection_arguments,
@@ -19,10 +24,9 @@ from kafka_shim.policy.acl_files import read_accepted_acls, read_located_acls
 from kafka_shim.policy.policy import Policy, depends_on_assumed_mode
 
 NO_ACLS_GIVEN = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
-_AUTHORIZER_CLASS = "authorizer.class.name"
-_SETTINGS = (ALLOW_EVERYONE, SUPER_USERS, _AUTHORIZER_CLASS)
+_SETTINGS = (ALLOW_EVERYONE, SUPER_USERS, AUTHORIZER_CLASS)
 SETTINGS_HELP = (
-    f"NAME is {ALLOW_EVERYONE}, {SUPER_USERS} or {_AUTHORIZER_CLASS} (none: no authorizer)"
+    f"NAME is {ALLOW_EVERYONE}, {SUPER_USERS} or {AUTHORIZER_CLASS} (none: no authorizer)"
 )
 
 

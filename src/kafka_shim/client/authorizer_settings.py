@@ -4,7 +4,13 @@ import json
 
 import msgspec
 
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SHIM_SETTINGS, SUPER_USERS
+from kafka_shim.authorizer.authorizer import (
+    ALLOW_EVERYONE,
+    AUTHORIZER_CLASS,
+    SHIM_SETTINGS,
+    SUPER_USERS,
+)
+from kafka_shim.authorizer.authorizer_loading import STANDARD_AUTHORIZER_NAMES
 from kafka_shim.client.client import Client
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -15,7 +21,7 @@ from kafka_shim.protocol.messages.describe_configs import (
 )
 from kafka_shim.protocol.messages.metadata import MetadataRequest
 
-_NAMES = [ALLOW_EVERYONE, SUPER_USERS, SHIM_SETTINGS]
+_NAMES = [ALLOW_EVERYONE, SUPER_USERS, AUTHORIZER_CLASS, SHIM_SETTINGS]
 
 
 class AuthorizerSettings(msgspec.Struct, frozen=True):
@@ -24,6 +30,8 @@ class AuthorizerSettings(msgspec.Struct, frozen=True):
     allow_everyone: str | None = None
     super_users: str | None = None
     release: str | None = None
+    other_authorizer: str = ""
+    """The authorizer class, if it is none of Kafka's own and the broker returns it."""
 
 
 def describe_authorizer_settings(client: Client) -> AuthorizerSettings:
@@ -57,6 +65,10 @@ def _parse_settings(
     if own is not None:
         known = json.loads(own)
         return AuthorizerSettings(known[ALLOW_EVERYONE], known[SUPER_USERS], known["release"])
+    authorizer = values.get(AUTHORIZER_CLASS) or ""
+    other = "" if authorizer in STANDARD_AUTHORIZER_NAMES else authorizer
     if not lists_unknown_names:
-        return AuthorizerSettings()
-    return AuthorizerSettings(values.get(ALLOW_EVERYONE, "false"), values.get(SUPER_USERS, ""))
+        return AuthorizerSettings(other_authorizer=other)
+    return AuthorizerSettings(
+        values.get(ALLOW_EVERYONE, "false"), values.get(SUPER_USERS, ""), other_authorizer=other
+    )

@@ -1,6 +1,11 @@
 """The policy of a running cluster: its ACLs, its probable release, and its settings."""
 
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
+from kafka_shim.authorizer.authorizer import (
+    ALLOW_EVERYONE,
+    AUTHORIZER_CLASS,
+    SUPER_USERS,
+    parse_super_users,
+)
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import describe_acls
 from kafka_shim.client.authorizer_settings import describe_authorizer_settings
@@ -13,7 +18,11 @@ def read_policy(client: Client, source: str) -> Policy:
     """Return the policy of the cluster; settings that its broker does not return are assumed."""
     acls, settings = describe_known_acls(client), describe_authorizer_settings(client)
     mode, super_users = settings.allow_everyone, settings.super_users
-    assumed = {ALLOW_EVERYONE: mode is None, SUPER_USERS: super_users is None}
+    assumed = {
+        ALLOW_EVERYONE: mode is None,
+        SUPER_USERS: super_users is None,
+        AUTHORIZER_CLASS: bool(settings.other_authorizer),
+    }
     return Policy(
         acls,
         settings.release or most_similar_release(client.versions),
@@ -21,6 +30,7 @@ def read_policy(client: Client, source: str) -> Policy:
         allow_everyone=mode is not None and mode.lower() == "true",
         is_mode_known=mode is not None,
         assumed_settings=tuple(name for name, is_assumed in assumed.items() if is_assumed),
+        other_authorizer=settings.other_authorizer,
         source=source,
         cluster=source,
     )

@@ -58,7 +58,8 @@ class DiffRules(msgspec.Struct, frozen=True):
 def compared_rules(old: Policy, new: Policy) -> DiffRules:
     """Return the release of the new side, and the settings that are assumed on any side."""
     assumed = tuple(dict.fromkeys((*old.assumed_settings, *new.assumed_settings)))
-    both = msgspec.structs.replace(new, assumed_settings=assumed)
+    other_authorizer = new.other_authorizer or old.other_authorizer
+    both = msgspec.structs.replace(new, assumed_settings=assumed, other_authorizer=other_authorizer)
     return DiffRules(new.release, assumed, both.assumption_notes)
 
 

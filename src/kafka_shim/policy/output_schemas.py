@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
+from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, AUTHORIZER_CLASS, SUPER_USERS
 from kafka_shim.authorizer.model import DecisionReason
 from kafka_shim.policy import plan_file
 from kafka_shim.policy.formats.json_objects import KEYS as ACL_KEYS
@@ -54,8 +54,9 @@ _ACCESS: Schema = {
 }
 _ASSUMED_SETTINGS: Schema = {
     "type": "array",
-    "items": {"enum": [ALLOW_EVERYONE, SUPER_USERS]},
-    "description": "settings of a cluster whose values its broker does not return",
+    "items": {"enum": [ALLOW_EVERYONE, SUPER_USERS, AUTHORIZER_CLASS]},
+    "description": "settings of a cluster whose values its broker does not return;"
+    f" {AUTHORIZER_CLASS} if its authorizer is not Kafka's own",
 }
 _RELATION: Schema = {"enum": [each.value for each in Relation]}
 _DECISION = _object({"allowed": _FLAG, "because": _REASON, "acl": _nullable(_ACL)})

@@ -6,7 +6,12 @@ from itertools import product
 import msgspec
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, StandardAuthorizer
+from kafka_shim.authorizer.authorizer import (
+    ALLOW_EVERYONE,
+    AUTHORIZER_CLASS,
+    SUPER_USERS,
+    StandardAuthorizer,
+)
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
@@ -31,7 +36,11 @@ class Policy(msgspec.Struct, frozen=True):
     is_mode_known: bool = True
     """Whether `allow_everyone` was given by the user or the cluster, and is not a default."""
     assumed_settings: tuple[str, ...] = ()
-    """Settings of a cluster that nobody gives, and whose values its broker does not return."""
+    """Settings of a cluster that nobody gives, and whose values its broker does not return, or
+    `authorizer.class.name` if the broker does not decide by Kafka's own rules.
+    """
+    other_authorizer: str = ""
+    """The authorizer class of a cluster, if it is none of Kafka's own."""
     source: str = ""
     """The files or the cluster with the ACLs, for the user."""
     cluster: str | None = None
@@ -72,7 +81,9 @@ class Policy(msgspec.Struct, frozen=True):
 
     def without_authorizer(self) -> "Policy":
         """Return the policy of a broker without an authorizer, which allows everything."""
-        return msgspec.structs.replace(self, acls=()).with_mode(allow_everyone=True)
+        return msgspec.structs.replace(
+            self._confirm_setting(AUTHORIZER_CLASS), acls=(), other_authorizer=""
+        ).with_mode(allow_everyone=True)
 
     def _confirm_setting(self, setting: str) -> "Policy":
         assumed = tuple(each for each in self.assumed_settings if each != setting)
@@ -80,13 +91,22 @@ class Policy(msgspec.Struct, frozen=True):
 
     @property
     def assumption_notes(self) -> list[str]:
-        """Return a line about the settings whose values are assumed, if there are any."""
-        if not self.assumed_settings:
-            return []
-        values, options = zip(*(_ASSUMPTIONS[name] for name in self.assumed_settings), strict=True)
+        """Return lines about what is assumed: the authorizer, and settings of unknown values."""
+        unknown = [_ASSUMPTIONS[name] for name in self.assumed_settings if name in _ASSUMPTIONS]
+        if not unknown:
+            return self.authorizer_notes
+        values, options = zip(*unknown, strict=True)
         assumed = " and ".join(values)
         advice = f"since the broker does not return its settings (options: {', '.join(options)})"
-        return [f"assumed: {assumed}, {advice}"]
+        return [*self.authorizer_notes, f"assumed: {assumed}, {advice}"]
+
+    @property
+    def authorizer_notes(self) -> list[str]:
+        """Return a line if the cluster may decide otherwise, both to allow and to deny."""
+        if not self.other_authorizer:
+            return []
+        other = f"{AUTHORIZER_CLASS}={self.other_authorizer}"
+        return [f"assumed: the rules of Kafka's own authorizer, but the broker has {other}"]
 
     def denied_text(self, principal: str, *, allowed_in_open_mode: bool) -> str:
         """Return `denied`, with the unknown values of settings that would allow the access."""
