@@ -90,6 +90,43 @@ def throttled_rates(play: Play) -> None:
     show("all back")
 
 
+def internal_settings(play: Play, altered: str = "1") -> None:
+    """Internal settings are listed by brokers of some releases once a dynamic one was changed."""
+    api = ApiKey.DESCRIBE_CONFIGS
+    if not play.has(api):
+        return
+    version, altering = play.newest(api), ApiKey.ALTER_CONFIGS
+
+    def describe(names: Sequence[str] | None = None) -> Any:
+        row = {"resource_type": BROKER, "resource_name": "1", "configuration_keys": names}
+        request = {"resources": [row], "include_synonyms": True}
+        return play.settled(api, version, message(api, version, request))
+
+    def alter(label: str, configs: Sequence[dict[str, str]]) -> None:
+        row = {"resource_type": BROKER, "resource_name": altered, "configs": configs}
+        request = message(altering, play.newest(altering), {"resources": [row]})
+        play.call(label, altering, play.newest(altering), request)
+        play.peer.pause(SETTLED_MS)
+
+    def show_others(label: str) -> None:
+        response = describe()
+        rows = response.results[0].configs
+        rows[:] = sorted((row for row in rows if row.name not in first), key=lambda row: row.name)
+        play.keep(label, api, version, response)
+
+    first = {row.name for row in describe().results[0].configs} | {"log.cleaner.backoff.ms"}
+    alter("a dynamic setting", [{"name": "log.cleaner.backoff.ms", "value": "300"}])
+    show_others("what is listed besides")
+    play.keep("by name", api, version, describe(["broker.heartbeat.interval.ms", "node.id"]))
+    alter("taken back", [])
+    show_others("what is still listed besides")
+
+
+def internal_settings_of_all(play: Play) -> None:
+    """The settings of all brokers are changed."""
+    internal_settings(play, altered="")
+
+
 def documented(play: Play) -> None:
     """Settings without documentation, including throttled rates."""
     api = ApiKey.DESCRIBE_CONFIGS
@@ -319,6 +356,8 @@ def _shown(play: Play, entries: list[Any]) -> list[list[list[str | None]]]:
 SCENARIOS = (
     long_names,
     throttled_rates,
+    internal_settings,
+    internal_settings_of_all,
     documented,
     undocumented,
     unequal_assignments,
@@ -329,3 +368,9 @@ SCENARIOS = (
     orders_of_quotas,
     odd_limits,
 )
+
+OWN_SETTINGS = {
+    "admin-internal_settings": {"num.io.threads": "9"},
+    "admin-internal_settings_of_all": {"num.io.threads": "10"},
+}
+"""Brokers of their own, none of whose settings was changed before."""

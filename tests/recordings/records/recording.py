@@ -59,6 +59,7 @@ KIND = Kind(
     played,
     settings=lambda release: {"log.cleaner.backoff.ms": "200"},
     own_settings={
+        **admin_scenarios.OWN_SETTINGS,
         **idle_scenarios.OWN_SETTINGS,
         **state_scenarios.OWN_SETTINGS,
         **limit_scenarios.OWN_SETTINGS,

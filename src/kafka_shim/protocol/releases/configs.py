@@ -29,6 +29,8 @@ class ConfigFacts(msgspec.Struct, frozen=True, kw_only=True):
         "replica.alter.log.dirs.io.max.bytes.per.second",
     )
     """Settings that can be altered, although DescribeConfigs says they cannot."""
+    altered_brokers_list_internal_configs: bool = False
+    """A broker lists its internal settings, too, once any setting was altered."""
     client_metrics_describe_default_configs: bool = False
     """A metrics subscription is described with all settings."""
     client_metrics_configs_have_documentation: bool = False
@@ -142,6 +144,11 @@ CHANGES: tuple[Change, ...] = (
         },
     ),
     Change(
+        "2.8",
+        "the settings of a broker that was altered are read without leaving out internal ones",
+        altered_brokers_list_internal_configs=True,
+    ),
+    Change(
         "3.0",
         "KRaft controllers alter settings",
         brokers_check_configs_before_permission=True,
@@ -174,6 +181,7 @@ CHANGES: tuple[Change, ...] = (
         "KAFKA-13552: brokers check what they can before controllers",
         controller_alters_configs_unchecked=False,
     ),
+    Change("3.5", "internal settings stay hidden", altered_brokers_list_internal_configs=False),
     Change(
         "3.7", "KIP-714: subscriptions to metrics", describable_config_resource_types=(2, 4, 8, 16)
     ),

@@ -188,6 +188,7 @@ def _config_entries(
             return configs.broker_entries(
                 node_id,
                 with_unknown=facts.broker_configs_can_be_altered,
+                altered_list_internal=facts.altered_brokers_list_internal_configs,
                 configs_wrongly_shown_as_alterable=facts.configs_wrongly_shown_as_alterable,
                 configs_wrongly_shown_as_read_only=facts.configs_wrongly_shown_as_read_only,
             )

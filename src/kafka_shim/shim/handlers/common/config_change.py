@@ -145,6 +145,7 @@ def store_settings(
             context.cluster.topics.replace_configs(topic, new)
         case ConfigResourceType.BROKER if not name:
             before, configs.all_brokers = configs.all_brokers, dict(new)
+            configs.all_brokers_were_altered = True
             context.cluster.report_settings("all brokers", before, new)
         case ConfigResourceType.BROKER:
             before, configs.brokers[int(name)] = configs.brokers.get(int(name), {}), dict(new)

@@ -83,7 +83,10 @@ class Configs:
         self._first_id = first_id
         self.all_brokers = dict(all_brokers)
         self.brokers: dict[int, dict[str, str]] = {}
-        """This and `all_brokers`: the values are replaced, never changed."""
+        """This and `all_brokers`: the values are replaced, never changed. A broker of which nothing
+        is set any more keeps an empty entry.
+        """
+        self.all_brokers_were_altered = False
         self.groups: dict[str, dict[str, str]] = {}
         self.client_metrics: dict[str, dict[str, str]] = {}
         self.loggers: dict[int, dict[str, str]] = {}
@@ -234,18 +237,23 @@ class Configs:
         node_id: int,
         *,
         with_unknown: bool,
+        altered_list_internal: bool = False,
         configs_wrongly_shown_as_alterable: tuple[str, ...] = (),
         configs_wrongly_shown_as_read_only: tuple[str, ...] = (),
     ) -> Iterator[ConfigEntry]:
         """Yield every setting of a broker; internal ones only if they are set.
 
         `with_unknown` adds unknown settings of its static configuration, whose values are
-        sensitive. `configs_wrongly_shown_as_alterable` are reported as not read-only, and
-        `configs_wrongly_shown_as_read_only` as read-only, whether or not they can be altered.
+        sensitive. `altered_list_internal`: a broker that was altered yields all internal settings
+        that Kafka's classes define, set or not. `configs_wrongly_shown_as_alterable` are reported
+        as not read-only, and `configs_wrongly_shown_as_read_only` as read-only, whether or not
+        they can be altered.
         """
+        lists_internal = altered_list_internal and self._was_altered(node_id)
         for name, definition in self.broker_definitions.items():
             synonyms = self._broker_synonyms(name, node_id)
-            if definition.internal and (not synonyms or synonyms[0].source is ConfigSource.DEFAULT):
+            is_hidden = definition.internal and not (lists_internal and definition.is_documented)
+            if is_hidden and (not synonyms or synonyms[0].source is ConfigSource.DEFAULT):
                 continue
             value = self.effective_broker_value(name, node_id)
             is_dynamic = definition.dynamic and name not in configs_wrongly_shown_as_read_only
@@ -254,6 +262,9 @@ class Configs:
         unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
         for name in sorted(unknown) if with_unknown else ():
             yield unknown_config_entry(name, ConfigSource.STATIC_BROKER)
+
+    def _was_altered(self, node_id: int) -> bool:
+        return bool(node_id in self.brokers or self.all_brokers or self.all_brokers_were_altered)
 
     def all_brokers_entries(
         self, configs_wrongly_shown_as_read_only: tuple[str, ...] = ()
