@@ -11,6 +11,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.observing.request_history import History
 from tests.shim.play import ADMIN, Stage
 from tests.support.acl_filters import ANY_ACL
 
@@ -38,6 +39,16 @@ def test_the_example_is_an_authorizer() -> None:
 )
 def test_an_own_authorizer_decides(hours: str, error: ErrorCode) -> None:
     assert stage(hours).ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, ADMIN).error_code == error
+
+
+def test_a_remedy_says_that_the_class_may_decide_otherwise() -> None:
+    closed, history = stage("0-0"), History()
+    closed.dispatcher.set_history(history)
+    closed.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:bob")
+    entry = list(history)[-1]
+    assert entry.denied_request is not None
+    assert entry.denied_request.remedy is not None
+    assert entry.denied_request.remedy.advice.startswith("OfficeHours may decide otherwise")
 
 
 def test_acls_are_created_and_listed_by_the_own_authorizer() -> None:

@@ -127,7 +127,11 @@ class DeniedRequest:
         remedy = Remedy.from_steps(steps, complete=needs.complete)
         opened = side_effects_of_steps(authorizer, steps, accesses)
         advice = advice_text(self._api, remedy.add, client)
-        return msgspec.structs.replace(remedy, advice="; ".join(filter(None, (*opened, advice))))
+        unknown = ""
+        if not isinstance(authorizer, StandardAuthorizer):
+            unknown = f"{type(authorizer).__name__} may decide otherwise than Kafka's authorizer"
+        advice = "; ".join(filter(None, (unknown, *opened, advice)))
+        return msgspec.structs.replace(remedy, advice=advice)
 
 
 def denied_request(context: RequestContext) -> DeniedRequest:
