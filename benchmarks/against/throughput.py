@@ -39,7 +39,7 @@ DIRECTIONS = ("in", "out")
 RECORDS = {"librdkafka": 200_000, "java": 200_000, "kafka-python": 30_000}
 TOOLS = "4.3.1"
 """The newest release whose kafka-tools are in the registry; its clients are used."""
-GOALS = {("librdkafka in", "kfake"): 1.1, ("librdkafka out", "kfake"): 1.5}
+GOALS = {("librdkafka in", "kfake"): 1.0, ("librdkafka out", "kfake"): 1.0}
 REAL = 1.0
 """The least ratio to a real Kafka, for each client."""
 PAGE = Path(__file__).parents[1] / "results" / "throughput.md"
@@ -54,7 +54,11 @@ Kafka.
 """
 _ABOUT = """\
 The client has one core, and the broker the other. A client that uses its core all the time cannot
-be faster with another broker. The use of the core includes the start of Java.\
+be faster with another broker. The use of the core includes the start of Java.
+
+A fetch returns as many bytes as the client's limit for a partition, as from Kafka: the last batch
+is often cut, and the client reads it again. kfake ends with a whole batch. With batches of 1 MB and
+librdkafka's limit of 1 MiB, that is 5 % more bytes for the same records.\
 """
 _MIB = 1024 * 1024
 _TOOLS = "org.apache.kafka.tools"
