@@ -62,6 +62,6 @@ def test_a_missed_rate_is_told_with_what_the_client_uses_of_its_core() -> None:
     assert rows[1].ratio("kfake") is None
     assert "| librdkafka out | kfake | 100 | x0.90 | 0.80 | 95% |" in text
     assert "| java in | real | 40 | x1.25 | 2.00 | 100% |" in text
-    missed = "librdkafka out: 0.90 of kfake, goal 1.5; the client uses its core 99% of the time"
+    missed = "librdkafka out: 0.90 of kfake, goal 1.0; the client uses its core 99% of the time"
     assert text.endswith(f"Missed goals:\n\n- {missed}\n")
     assert text.startswith(throughput.PAGE.read_text()[:80])
