@@ -78,14 +78,16 @@ class Options(TypedDict, total=False):
     """
     data_dir: Path | None
     """Keep topics, records, groups, ACLs, users and settings in this folder across restarts
-    (default: in memory).
+    (default: in memory; not on Windows).
     """
     log_format: Literal["console", "json"] | None
     """Format of log lines (default: console)."""
     log_level: Literal["none", "error", "warn", "info", "debug"] | None
     """Least severe level to log (default: warn)."""
     record: Path | None
-    """Record all requests and responses as a trace in this folder."""
+    """Record all requests and responses as a trace in this folder; an existing trace is
+    continued.
+    """
     record_compression: Literal["none", "zlib", "zstd"] | None
     """Compression of the trace (default: none); zstd needs the extra `compression`."""
     record_keep: int | None
