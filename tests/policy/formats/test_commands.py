@@ -162,6 +162,29 @@ LOOP = "\nfor topic in orders bills; do\n  {} --topic $topic\ndone\n"
         ("\nbash acls/all.sh", 2, "it may change ACLs"),
         ("\nconfluent kafka acl create --allow", 2, "it may change ACLs"),
         ("\nrpk security acl create --topic a", 2, "it may change ACLs"),
+        (f"while read a; do eval $a; done <<EOF\n{READ_ORDERS}\nEOF", 1, "a here-document that no"),
+        (f"{{ bash; }} <<EOF\n{READ_ORDERS}\nEOF", 1, "a here-document that no shell"),
+        (f"((x=1<<2))\n{READ_ORDERS}", 1, "a here-document that no shell"),
+        (f"A='{READ_ORDERS}'\nbash -c \"$A\"", 2, "kafka-acls is in a variable"),
+        (f'A=({READ_ORDERS})\n"${{A[@]}}"', 2, "kafka-acls is in a variable"),
+        (f"A='{READ_ORDERS}'\nB=$A\nbash <<EOF\n$B\nEOF", 3, "kafka-acls is in a variable"),
+        (f"export A='{READ_ORDERS}'\necho $A | sh", 2, "kafka-acls is in a variable"),
+        (
+            "alias a='kafka-acls --add --allow-principal'\na User:a",
+            2,
+            "kafka-acls is in a variable",
+        ),
+        ("docker exec -i b bash < create-acls.sh", 1, "it may change ACLs"),
+        ("curl https://example.org/acls.sh | bash", 1, "a shell runs what it prints"),
+        ("kafka-run-class kafka.admin.AclCommand --remove --topic a", 1, "in a text or a variable"),
+        (f"exit 0\n{READ_ORDERS}", 2, "depends on the `exit` of line 1"),
+        (f"exec bash\n{READ_ORDERS}", 2, "depends on the `exec` of line 1"),
+        (f'{READ} --topic $"orders"', 1, "is a shell expression"),
+        (
+            f"{READ_ORDERS} --resource-pattern-type any --resource-pattern-type literal",
+            1,
+            "several",
+        ),
         ("kafka-acls --remove --topic orders --force", 1, "this command removes ACLs"),
         (f"{READ_ORDERS} 'x", 1, "incomplete command"),
         (f"{READ_ORDERS} $(x", 1, "incomplete command"),
@@ -193,6 +216,10 @@ def test_what_is_not_evaluated_is_named_with_its_line(script: str, line: int, re
         "setfacl -m u:a:r x",
         "for t in a b; do kafka-topics --create --topic $t; done",
         "confluent kafka acl list",
+        f"A='{READ_ORDERS}'\necho \"$A\"",
+        "exec > log 2>&1",
+        "[ -z $A ] && exit 1",
+        "usage() { exit 1; }",
     ],
 )
 def test_what_changes_no_acls_is_ignored(line: str) -> None:
@@ -217,6 +244,12 @@ def test_expansions_and_nesting_end(script: str) -> None:
     acls, errors = parse_known_commands(script)
     assert acls == []
     assert errors
+
+
+@pytest.mark.parametrize("rest", ["&& echo ok", "|| exit 1", "; date", "| tee log", "&", ")"])
+def test_a_here_document_begins_on_the_next_line(rest: str) -> None:
+    start = "(" if rest == ")" else ""
+    assert rules(f"{start}docker exec -i b bash <<EOF {rest}\n{READ_ORDERS}\nEOF\n") == [ORDERS]
 
 
 def test_the_rest_of_a_script_is_read() -> None:

@@ -1,6 +1,22 @@
 """The options of kafka-acls (4.3) that describe ACLs."""
 
 import argparse
+from typing import Any
+
+
+class _StoreOnce(argparse.Action):
+    """Store a value; kafka-acls refuses a second one."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest) is not self.default:
+            parser.error(f"{option_string} is given several times")
+        setattr(namespace, self.dest, values)
 
 
 def add_action_options(group: argparse._ArgumentGroup) -> None:
@@ -37,6 +53,7 @@ def add_resource_options(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--resource-pattern-type",
+        action=_StoreOnce,
         default="literal",
         type=str.lower,
         choices=("literal", "prefixed", "any", "match"),

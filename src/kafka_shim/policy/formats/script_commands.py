@@ -20,18 +20,22 @@ from kafka_shim.policy.formats.values_with_lines import (
 )
 
 _TOOL = re.compile(r"(?:.*[/\\}])?kafka-acls(?:\.sh|\.bat)?", re.DOTALL)
-_MENTION = re.compile(r"kafka-acls|--(?:allow|deny)-principal\b")
+_MENTION = re.compile(r"kafka-acls|\bAclCommand\b|--(?:allow|deny)-principal\b")
+_GRANT = re.compile(r"--(?:allow|deny)-principal\b")
 _ABOUT_ACLS = re.compile(r"(?<![A-Za-z])acls?(?![A-Za-z])|[a-z]Acls?(?![a-z])")
 _SHELL = re.compile(r"(?:.*/)?(?:ba|z|da|a|k)?sh")
 _RUNS_STRING = re.compile(r"-[a-z]*c|--command")
 _PRINTING = frozenset(
     (
         *("echo", "printf", "cat", "tee", "grep", "ls", "which", "type", "test", "[", "[[", ":"),
-        *("cp", "mv", "rm", "ln", "chmod", "true", "rem", "REM", "@echo", "LABEL"),
-        *("alias", "export", "readonly", "local", "declare", "unset"),
+        *("cp", "mv", "rm", "ln", "chmod", "true", "rem", "REM", "@echo", "LABEL", "unset"),
     )
 )
 """Commands that run none of their words."""
+_DECLARING = frozenset(("alias", "export", "readonly", "local", "declare", "typeset"))
+_USED_NAME = re.compile(r"\$\{?(\w+)")
+_ENDING = frozenset(("exit", "exec", "return"))
+_SUBSTITUTION = re.compile(rf"{MARK}(?:\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`)")
 _RUNNING_FILES = frozenset(
     (
         *("source", ".", "sudo", "docker", "docker-compose", "podman", "kubectl", "oc", "helm"),
@@ -72,7 +76,13 @@ def find_acl_commands(text: str) -> Iterator[AclCommand]:
 
 def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCommand]:
     before: ShellCommand | None = None
+    ending: ShellCommand | None = None
+    variables = set[str]()
     for command in split_shell_commands(text, line):
+        if ending is not None:
+            command.construct = f"`{ending.words[0]}` of line {ending.line}"
+        elif _is_end(command):
+            ending = command
         command.construct = command.construct or construct
         if MARK in text and list(map(_remove_marks, command.words)) == [_remove_marks(text)]:
             if _MENTION.search(text):
@@ -82,16 +92,44 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
             continue  # it would be split again and again
         if before is not None and before.is_piped and _shell_position(command.words) is not None:
             yield from _find_in_piped_text(before)
-        yield from _find_in_command(command)
+        if _runs_variable(command, variables):
+            yield _unknown_command(command, "kafka-acls is in a variable, which is not evaluated")
+        else:
+            yield from _find_in_command(command)
         before = command
+
+
+def _runs_variable(command: ShellCommand, variables: set[str]) -> bool:
+    """Return whether a variable with a grant may be run; add those that the command declares."""
+    words = command.words
+    texts = [*words, *(document.text for document in command.inputs)]
+    used = {name for text in texts for name in _USED_NAME.findall(text)} & variables
+    if words[0] in _DECLARING:
+        for word in words[1:]:
+            name = re.match(r"\w*", word)
+            if name and (used or _GRANT.search(_SUBSTITUTION.sub("", word))):
+                variables.add(name[0])
+        return False
+    is_alias = words[0] in variables and words[0] not in _PRINTING
+    return is_alias or bool(used and (words[0] not in _PRINTING or command.is_piped))
+
+
+def _is_end(command: ShellCommand) -> bool:
+    """Return whether no later command of the script runs."""
+    is_redirection = command.words == ["exec"]
+    is_sure = not (command.construct or command.is_conditional or command.is_piped)
+    return command.words[0] in _ENDING and is_sure and not is_redirection
 
 
 def _find_in_piped_text(command: ShellCommand) -> Iterator[AclCommand]:
     """Yield the commands that a shell reads from the command before it."""
+    text = " ".join(command.words)
     if command.words[0] == "cat" and command.inputs:
         yield from _find_in_here_documents(command)
-    elif command.words[0] in _PRINTING and _MENTION.search(" ".join(command.words)):
+    elif command.words[0] in _PRINTING and _MENTION.search(text):
         yield _unknown_command(command, "the text for a shell is not evaluated")
+    elif _ABOUT_ACLS.search(text) and "kafka-acls" not in text:
+        yield _unknown_command(command, "it may change ACLs, and a shell runs what it prints")
 
 
 def _find_in_here_documents(command: ShellCommand) -> Iterator[AclCommand]:
@@ -110,7 +148,7 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
                 yield _unknown_command(
                     command, "a here-document that no shell in this command runs"
                 )
-    if words[0] in _PRINTING:
+    if words[0] in (*_PRINTING, *_DECLARING):
         return
     tool = next((at for at, word in enumerate(words) if _TOOL.fullmatch(word)), None)
     script = _script_position(words, shell)
@@ -123,7 +161,10 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
         yield _unknown_command(
             command, "kafka-acls is in a text or a variable, which is not evaluated"
         )
-    elif tool is None and _may_change_acls(words):
+    elif tool is None and (
+        _may_change_acls(words)
+        or (shell is not None and any(map(_ABOUT_ACLS.search, command.files)))
+    ):
         yield _unknown_command(command, "it may change ACLs, and is not a kafka-acls command")
 
 
@@ -234,7 +275,7 @@ def _join_arguments(value: Mapping[Any, Any]) -> Mapping[Any, Any]:
     for first, second in (("command", "args"), ("entrypoint", "command")):
         words, arguments = value.get(first), value.get(second)
         if isinstance(words, list) and isinstance(arguments, list):
-            if not words or not _TOOL.fullmatch(str(words[-1])):
+            if not any(_TOOL.fullmatch(str(word)) for word in words):
                 continue
             others = {key: item for key, item in value.items() if key not in (first, second)}
             return {**others, first: [*words, *arguments]}

@@ -50,6 +50,9 @@ class HereDocument(msgspec.Struct):
 class ShellCommand(msgspec.Struct):
     """A simple command, without redirections and assignments before it.
 
+    Assignments alone are words of `declare`, and a here-document without a simple command, as of a
+    loop, is of `<<`. `files` are what it reads as its input.
+
     `construct` is the innermost loop, condition or function that decides whether and how often the
     command runs, with its line; empty if none does. The next command reads its output if
     `is_piped`. It `is_conditional` after `||`, or after a test and `&&`.
@@ -61,6 +64,7 @@ class ShellCommand(msgspec.Struct):
     construct: str = ""
     is_piped: bool = False
     is_conditional: bool = False
+    files: list[str] = msgspec.field(default_factory=list)
 
 
 class _Token(msgspec.Struct):
@@ -94,24 +98,42 @@ class _CommandSplitter:
         self._constructs: list[_CompoundCommand] = []
         self._words: list[str] = []
         self._inputs: list[HereDocument] = []
+        self._files: list[str] = []
         self._line = 0
         self._is_header = self._is_conditional = False
         self._function = ""
 
     def split(self, text: str, line: int) -> Iterator[ShellCommand]:
-        for token in _Tokenizer(text, line).tokens():
-            if token.kind == "operator":
-                yield from self._process_operator(token)
-            elif token.kind == "script":
-                for command in split_shell_commands(token.text, token.line):
-                    yield msgspec.structs.replace(
-                        command, construct=command.construct or self._conditional_construct()
-                    )
-            elif token.input is not None:
-                self._inputs.append(token.input)
-            elif not self._is_inside("array"):
-                self._process_word(token)
-        yield from self._finish_command("")
+        waiting: list[ShellCommand] = []
+        try:
+            for token in _Tokenizer(text, line).tokens():
+                waiting += self._process_token(token)
+                if token.text == "\n":  # the here-documents of the line have their text now
+                    yield from waiting
+                    waiting = []
+            waiting += self._finish_command("")
+        except AclTextError:
+            yield from waiting
+            raise
+        yield from waiting
+
+    def _process_token(self, token: _Token) -> Iterator[ShellCommand]:
+        if token.kind == "operator":
+            yield from self._process_operator(token)
+        elif token.kind == "script":
+            for command in split_shell_commands(token.text, token.line):
+                yield msgspec.structs.replace(
+                    command, construct=command.construct or self._conditional_construct()
+                )
+        elif token.input is not None:
+            self._line = self._line if self._words else token.line
+            self._inputs.append(token.input)
+        elif token.kind == "input":
+            self._files.append(token.text)
+        elif self._is_inside("array"):
+            self._words[-1] += f" {token.text}"
+        else:
+            self._process_word(token)
 
     def _process_word(self, token: _Token) -> None:
         if not self._words:
@@ -177,6 +199,10 @@ class _CommandSplitter:
         words, inputs = self._words, self._inputs
         while words and _ASSIGNMENT.fullmatch(words[0]):
             words = words[1:]
+        if not words and self._words:
+            words = ["declare", *self._words]
+        elif not words and inputs:
+            words = ["<<"]
         if words and not self._is_header:
             yield ShellCommand(
                 self._line,
@@ -185,8 +211,9 @@ class _CommandSplitter:
                 self._conditional_construct(),
                 is_piped=operator in ("|", "|&"),
                 is_conditional=self._is_conditional,
+                files=self._files,
             )
-        self._words, self._inputs = [], []
+        self._words, self._inputs, self._files = [], [], []
         self._is_header = False
         is_test = self._is_conditional or (words[:1] and words[0] in _TESTS)
         self._is_conditional = operator == "||" or (operator == "&&" and bool(is_test))
@@ -238,7 +265,9 @@ class _Tokenizer:
             raise AclTextError(_INCOMPLETE, line)
         target = self._take_word()
         yield from self._iter_substitutions()
-        if sign == "<<<":
+        if sign == "<":
+            yield _Token("input", target.text, line)
+        elif sign == "<<<":
             document = HereDocument(target.text, line)
             yield _Token("input", "", line, input=document)
         elif sign in ("<<", "<<-"):
@@ -306,7 +335,7 @@ class _Tokenizer:
             if character == "\\":
                 parts.append(self._take_escape(kept='$`"\\'))
             elif character in "$`":
-                parts.append(self._take_expansion())
+                parts.append(self._take_expansion(is_quoted=True))
             else:
                 expanded = self._take(_EXPANDED) if character == "{" else None
                 parts.append(character if expanded is None else _mark_template(expanded[0]))
@@ -326,7 +355,7 @@ class _Tokenizer:
             return ""
         return f"\\{following}" if kept and following not in kept else following
 
-    def _take_expansion(self) -> str:
+    def _take_expansion(self, *, is_quoted: bool = False) -> str:
         """Return an expansion with a mark; a `$` alone stands for itself."""
         start, line = self._at, self._line
         if self._text[start] == "`":
@@ -342,11 +371,14 @@ class _Tokenizer:
             if self._text[start + 1] == "(" and self._text[start + 2 : start + 3] != "(":
                 script = self._text[start + 2 : self._at - 1]
                 self._scripts.append(_Token("script", script, line))
+        elif is_quoted:
+            self._advance(start + 1)
+            return "$"
         elif (characters := self._take_ansi_c_quoted()) is not None:
             return characters
-        elif self._text[start + 1 : start + 2] == "'":
+        elif (quote := self._text[start + 1 : start + 2]) and quote in "'\"":
             self._advance(start + 1)
-            self._take_quoted("'")
+            self._take_quoted(quote)
         else:
             self._advance(start + 1)
             return "$"
