@@ -476,3 +476,89 @@ def test_matches_of_another_tool_are_no_list_of_rpk(form: str) -> None:
     assert "the key `acls` is missing" in refusal('{"matches": [], "total": 0}', form)
     registry = json.dumps({"matches": [RPK | {"resource_type": "REGISTRY_SUBJECT"}]})
     assert "unknown resource type `REGISTRY_SUBJECT`" in refusal(registry, form)
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_what_rpk_could_not_list_is_an_error(form: str) -> None:
+    failed = RPK | {"message": "CLUSTER_AUTHORIZATION_FAILED"}
+    said = "rpk could not list ACLs: CLUSTER_AUTHORIZATION_FAILED"
+    assert said in refusal(json.dumps({"filters": [failed], "matches": []}), form)
+    part = {key: value for key, value in RPK.items() if key != "permission"}
+    assert "acl 1: `permission` is missing" in refusal(json.dumps({"matches": [part]}), form)
+    named = RPK | {"message": ""}
+    assert rules(json.dumps({"matches": [named]}), form) == [RPK_RULE]
+
+
+@pytest.mark.parametrize("heading", [KAFKA_UI, KAFKA_UI.lower(), KAFKA_UI.replace(",", ", ")])
+def test_spaces_in_tables_of_kafka_ui_are_left_out(heading: str) -> None:
+    row = " User:a, TOPIC, LITERAL, t, READ, DENY, * "
+    assert rules(f"{heading}\n{row}\n") == ["TOPIC|t|LITERAL|User:a|*|READ|DENY"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "row", "said"),
+    [
+        (f"Kafka{KAFKA_UI}", "User:a, Topic, LITERAL, t, Read, Deny, *", "spaces around `Topic`"),
+        (KAFKA_UI, "User:a,TOPIC,LITERAL,t,READ,DENY,", "line 2: a cell is empty"),
+        (f"{KAFKA_UI},Host", "User:a,TOPIC,LITERAL,t,READ,DENY,*,x", "a column is there several"),
+    ],
+)
+def test_doubtful_tables_are_rejected(heading: str, row: str, said: str) -> None:
+    assert said in refusal(f"{heading}\n{row}\n")
+
+
+# ------------------------------------------------------------------ what would be a guess
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "said"),
+    [
+        (
+            STRIMZI % "tls",
+            "operations: [",
+            "operation: Write\n        operations: [",
+            "exclude each",
+        ),
+        (
+            STRIMZI % "tls",
+            "name: orders-",
+            'name: "{{ .Values.a }}"',
+            "`{{ .Values.a }}` is a temp",
+        ),
+        (STRIMZI % "tls", "name: billing", "name: ${USER}", "`${USER}` is a template"),
+        (JIKKOU, "pattern: public-", 'pattern: "{{ values.a }}"', "`{{ values.a }}` is a template"),
+        (JIKKOU, "operations: [READ]", "operations: []", "there are no `operations`"),
+        (
+            JIKKOU,
+            "spec:",
+            "spec:\n  acls: []\n---\nkind: KafkaPrincipalRole\nmetadata: {name: readers}\nspec:",
+            "readers is there twice",
+        ),
+        (
+            JIKKOU,
+            "{name: readers}",
+            "{name: readers, annotations: {jikkou.io/delete: 1}}",
+            "must be true or false",
+        ),
+    ],
+)
+def test_resources_with_two_meanings_are_rejected(text: str, old: str, new: str, said: str) -> None:
+    assert old in text
+    assert said in refusal(text.replace(old, new, 1))
+
+
+def test_the_cluster_of_a_kafka_user_has_one_name() -> None:
+    named = (STRIMZI % "tls").replace("{type: cluster}", "{type: cluster, patternType: prefix}")
+    assert rules(named) == rules(STRIMZI % "tls")
+
+
+def test_users_of_jikkou_beside_authorizations() -> None:
+    user = "---\napiVersion: kafka.jikkou.io/v1\nkind: KafkaUser\nmetadata: {name: a}\n"
+    assert rules(f"{user}---\n{JIKKOU}") == rules(JIKKOU)
+
+
+def test_zookeeper_nodes_without_acls() -> None:
+    parents = {"/kafka-acl": None, "/a/kafka-acl/Topic": "", "/kafka-acl-extended/prefixed": ""}
+    assert rules(json.dumps(parents)) == []
+    misspelt = {"/kafka-acl/Topic/t": {"version": 1, "acl": []}}
+    assert "/kafka-acl/Topic/t: the key `acls` is missing" in refusal(json.dumps(misspelt))

@@ -151,7 +151,7 @@ def test_resources_of_other_kinds_beside_acls() -> None:
 def test_acls_of_another_format_are_reported() -> None:
     other = "---\nkind: KafkaPrincipalAuthorization\nmetadata: {name: User:b}\nspec: {acls: []}\n"
     assert (
-        "unknown kind `KafkaPrincipalAuthorization`: expected KafkaUser; its key `acls`"
+        "unknown kind `KafkaUser`: expected KafkaPrincipalAuthorization or KafkaPrincipalRole; its"
         in refusal(USER + other)
     )
     text = ACL + 'resource "confluent_kafka_acl" "b" {}\n'

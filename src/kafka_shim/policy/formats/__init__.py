@@ -46,10 +46,10 @@ _FORMATS_OF_RESOURCES = ("strimzi", "jikkou", "terraform", "terraform-confluent"
 
 _SIGNS = {
     "list": r"^\s*(?:(?:Current|Adding) ACLs for resource|ACLs for principal) `",
-    "csv": r"\A\ufeff?\"?(?:KafkaPrincipal\b|Principal\"?[,;\t|])",
+    "csv": r"\A\ufeff?\"?(?i:KafkaPrincipal\b|Principal\"? *[,;\t|])",
     "commands": r"^\s*(?:\S*/)?kafka-acls(?:\.sh|\.bat)?\s",
-    "strimzi": r"\bkind[\"']?:\s*[\"']?KafkaUser\b",
     "jikkou": r"\bkind[\"']?:\s*[\"']?KafkaPrincipal(?:Authorization|Role)\b",
+    "strimzi": r"\bkind[\"']?:\s*[\"']?KafkaUser\b",
     "terraform": r"^\s*resource\s+\"kafka_acl\"|\"kafka_acl\"\s*:|\"type\":\s*\"kafka_acl\"",
     "terraform-confluent": r"\"confluent_kafka_acl\"",
     "zookeeper": r"/kafka-acl(?:-extended)?/",

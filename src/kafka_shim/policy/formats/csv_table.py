@@ -3,8 +3,9 @@
     KafkaPrincipal,ResourceType,PatternType,ResourceName,Operation,PermissionType,Host
     User:alice,Topic,LITERAL,orders,Read,Allow,*
 
-kafka-ui calls the first column `Principal`. Older tables have no `PatternType`. Any separator is
-read, since distinguished names hold commas.
+kafka-ui calls the first column `Principal`, and ignores case in the heading, and spaces around
+cells. Older tables have no `PatternType`. Any separator is read, since distinguished names hold
+commas.
 """
 
 import csv
@@ -32,6 +33,7 @@ COLUMNS = (
     "PermissionType",
     "Host",
 )
+_COLUMNS_BY_NAME = {"principal": COLUMNS[0], **{name.lower(): name for name in COLUMNS}}
 _COLUMNS_OF_TEXTS = (
     "KafkaPrincipal",
     "Host",
@@ -42,20 +44,22 @@ _COLUMNS_OF_TEXTS = (
     "PermissionType",
 )
 """The columns in the order of `parse_acl_texts`."""
+_PLACES_OF_WORDS = (2, 4, 5, 6)
+"""Those of the texts that are no names."""
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of a table. Raise AclTextError, which names the line, if that fails."""
     table = text.removeprefix("\ufeff")
-    separator = re.match(r'"?(?:Kafka)?Principal"?(\W)', table)
+    separator = re.match(r'"?((?:Kafka)?Principal)"? *([^\w\s"]|\t)', table, re.IGNORECASE)
     if separator is None:
         raise AclTextError(f"the first line must name the columns: {','.join(COLUMNS)}")
-    rows = csv.reader(io.StringIO(table, newline=""), delimiter=separator[1], strict=True)
+    rows = csv.reader(io.StringIO(table, newline=""), delimiter=separator[2], strict=True)
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
     try:
-        columns = ["KafkaPrincipal" if name == "Principal" else name for name in next(rows)]
-        parse_row = _make_row_parser(columns)
+        columns = [_COLUMNS_BY_NAME.get(name.strip().lower(), name) for name in next(rows)]
+        parse_row = _make_row_parser(columns, is_stripped=separator[1].lower() == "principal")
         for row in rows:
             try:  # once for each of many lines, so without a context manager
                 if row:
@@ -94,8 +98,10 @@ def format_acls(acls: Iterable[Acl]) -> str:
     return table.getvalue()
 
 
-def _make_row_parser(columns: list[str]) -> Callable[[list[str]], Acl]:
+def _make_row_parser(columns: list[str], *, is_stripped: bool) -> Callable[[list[str]], Acl]:
     """Return a function from the fields of a row to its ACL. Raise AclTextError for wrong columns.
+
+    Spaces around cells are left out if the table `is_stripped`, and may be part of names otherwise.
 
     The function raises AclTextError, too.
     """
@@ -103,6 +109,8 @@ def _make_row_parser(columns: list[str]) -> Callable[[list[str]], Acl]:
     missing = set(COLUMNS) - {"PatternType"} - set(places)
     if missing:
         raise AclTextError(f"the column `{min(missing)}` is missing", 1)
+    if len(places) < len(columns):
+        raise AclTextError("a column is there several times", 1)
     with add_line_to_errors(1):
         check_keys_are_known(columns, COLUMNS, "the columns")
     places.setdefault("PatternType", len(columns))
@@ -111,6 +119,12 @@ def _make_row_parser(columns: list[str]) -> Callable[[list[str]], Acl]:
     def parse_row(row: list[str]) -> Acl:
         if len(row) != len(columns):
             raise AclTextError("the line must have as many fields as the first line")
-        return parse_acl_texts(texts([*row, "LITERAL"]))
+        cells = texts([*map(str.strip, row), "LITERAL"] if is_stripped else [*row, "LITERAL"])
+        if "" in cells:
+            raise AclTextError("a cell is empty")
+        for place in _PLACES_OF_WORDS:
+            if cells[place] != cells[place].strip():
+                raise AclTextError(f"there are spaces around `{cells[place].strip()}`")
+        return parse_acl_texts(cells)
 
     return parse_row

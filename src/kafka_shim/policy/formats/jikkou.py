@@ -26,6 +26,7 @@ from kafka_shim.policy.formats.resource_markers import (
     DELETED,
     is_marked_for_deletion,
     reject_paused_resource,
+    reject_templates,
 )
 from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds
 from kafka_shim.policy.formats.values_with_lines import (
@@ -56,11 +57,14 @@ def parse_acls(text: str) -> list[AclWithLine]:
                 f"{kind}: `metadata`",
             )
             reject_paused_resource(resource, _IGNORED, f"{kind} {name}")
+            reject_templates(resource, f"{kind} {name}")
             spec = mapping_under_key(resource, "spec", f"{kind} {name}")
             known = ("acls",) if kind == ROLE else ("acls", "roles")
             check_keys_are_known(spec, known, f"{kind} {name}: `spec`")
             entries = list_under_key_rejecting_null(spec, "acls", f"{kind} {name}")
             if kind == ROLE:
+                if name in roles:
+                    raise AclTextError(f"{kind} {name} is there twice")
                 roles[name] = entries
             else:
                 principals.append((name, spec))
@@ -124,6 +128,8 @@ def _parse_rule(entry: Mapping[str, Any], principal: str, where: str) -> Iterato
         pattern_type,
     )
     operations = list(map(str, list_under_key(entry, "operations", where)))
+    if not operations:
+        raise AclTextError(f"{where}: there are no `operations`")
     lines = lines_of_items(entry, "operations", len(operations))
     for text, line in zip(operations, lines, strict=True):
         operation = _SINGULAR.get(text.upper(), text)

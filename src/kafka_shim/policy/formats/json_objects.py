@@ -34,6 +34,7 @@ KEYS = (
     "permission",
 )
 _RPK_KEYS = frozenset({"matches", "filters"})
+_RPK_ERRORS = ("error", "message")
 _DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission": "ALLOW"}
 
 
@@ -42,7 +43,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     content = load_json_with_lines(text)
     if isinstance(content, dict):
         if is_output_of_rpk(content):
-            content = content["matches"] or []
+            content = matches_of_rpk(content)
         elif "acls" in content:
             content = content["acls"]
         else:
@@ -58,6 +59,26 @@ def is_output_of_rpk(content: Mapping[Any, Any]) -> bool:
     Its `filters` are what it looked for. Without ACLs, `matches` is null.
     """
     return "matches" in content and _RPK_KEYS.issuperset(content)
+
+
+def matches_of_rpk(content: Mapping[Any, Any]) -> Any:
+    """Return the ACLs that rpk found. Raise AclTextError if it reports an error, or a part of an
+    ACL is missing.
+    """
+    for entry in (*(content.get("filters") or ()), *(content["matches"] or ())):
+        fields = entry if isinstance(entry, Mapping) else {}
+        for key in _RPK_ERRORS:
+            if fields.get(key):
+                said = f"rpk could not list ACLs: {fields[key]}"
+                raise AclTextError(said, line_of_key(entry, key))
+    matches = content["matches"] or []
+    for number, entry in enumerate(matches, start=1):
+        missing = [key for key in KEYS if isinstance(entry, Mapping) and key not in entry]
+        if missing:
+            raise AclTextError(f"acl {number}: `{missing[0]}` is missing", line_of_mapping(entry))
+        for key in _RPK_ERRORS if isinstance(entry, dict) else ():
+            entry.pop(key, None)
+    return matches
 
 
 def format_acls(acls: Iterable[Acl]) -> str:

@@ -73,7 +73,7 @@ def describe_sign_of_acls(document: Any) -> str | None:
     suspicious = _suspicious_keys(document)
     words: set[str] = set()
     keys: set[str] = set()
-    for value in _nested_values(document):
+    for value in nested_values(document):
         if isinstance(value, str):
             if mentions_acls(value):
                 return f"`{_excerpt(value)}` could be about ACLs"
@@ -97,7 +97,8 @@ def _suspicious_keys(document: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _nested_values(value: Any) -> Iterator[Any]:
+def nested_values(value: Any) -> Iterator[Any]:
+    """Yield a value, and all values in it."""
     waiting = [value]
     while waiting:
         value = waiting.pop()

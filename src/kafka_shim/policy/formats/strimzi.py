@@ -30,6 +30,7 @@ from kafka_shim.policy.formats.fields import (
 from kafka_shim.policy.formats.resource_markers import (
     is_marked_for_deletion,
     reject_paused_resource,
+    reject_templates,
 )
 from kafka_shim.policy.formats.signs_of_acls import (
     reject_misspelt_keys,
@@ -84,6 +85,7 @@ def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
     )
     where = f"{_KIND} {name}"
     spec = mapping_under_key(resource, "spec", where)
+    reject_templates(resource, where)
     reject_paused_resource(resource, _PAUSED, where)
     reject_misspelt_keys(spec, _SPEC_KEYS, f"{where}: `spec`")
     mistakes = ErrorCollector()
@@ -134,12 +136,14 @@ def _parse_rule(value: Any, principal: str, where: str) -> Iterator[AclWithLine]
     kind = text_under_key(resource, "type", where)
     if kind not in _TYPES:
         raise AclTextError(f"{where}: `{kind}` is not one of {', '.join(_TYPES)}")
-    pattern = text_under_key(resource, "patternType", where, "literal")
+    is_cluster = kind == "cluster"  # for which Strimzi ignores the others
+    pattern = "literal" if is_cluster else text_under_key(resource, "patternType", where, "literal")
     if pattern not in _PATTERNS:
         raise AclTextError(f"{where}: `{pattern}` is not one of {', '.join(_PATTERNS)}")
-    is_cluster = kind == "cluster"
     name = CLUSTER_NAME if is_cluster else text_under_key(resource, "name", where)
     key = "operations" if list_under_key(entry, "operations", where) else "operation"
+    if key == "operations" and entry.get("operation") is not None:
+        raise AclTextError(f"{where}: `operation` and `operations` exclude each other")
     operations = entry["operations"] if key == "operations" else [text_under_key(entry, key, where)]
     host = text_under_key(entry, "host", where, WILDCARD)
     permission = text_under_key(entry, "type", where, "allow")

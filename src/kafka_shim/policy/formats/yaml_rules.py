@@ -23,7 +23,7 @@ from kafka_shim.policy.formats.documents import (
     load_document,
 )
 from kafka_shim.policy.formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
-from kafka_shim.policy.formats.json_objects import is_output_of_rpk, parse_object
+from kafka_shim.policy.formats.json_objects import is_output_of_rpk, matches_of_rpk, parse_object
 from kafka_shim.policy.formats.other_files import (
     describe_other_document,
     describe_pathless_node,
@@ -125,7 +125,7 @@ def _find_rule_list(content: Any) -> tuple[Any, int]:
     if not isinstance(content, Mapping):
         return content, 1
     if is_output_of_rpk(content):
-        return content["matches"] or [], 1
+        return matches_of_rpk(content), 1
     if "acls" not in content:
         raise AclTextError(_NO_KEY, line_of_mapping(content))
     line = line_of_key(content, "acls")

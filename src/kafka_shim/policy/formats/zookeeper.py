@@ -35,6 +35,7 @@ _VERSION = 1
 _PATH = re.compile(
     r"(?:/[^/]+)*?/kafka-acl(?:-extended/(?P<pattern>\w+))?/(?P<type>\w+)/(?P<name>.+)", re.DOTALL
 )
+_PARENT = re.compile(r"(?:/[^/]+)*?/kafka-acl(?:-extended(?:/\w+)?)?(?:/\w+)?")
 _CHANGES = re.compile(r"/kafka-acl(-extended)?-changes(/|$)")
 """Messages between brokers, not ACLs."""
 
@@ -46,7 +47,8 @@ def parse_acls(text: str) -> list[AclWithLine]:
     nodes = require_mapping(load_json_with_lines(text), "the nodes")
     acls: list[AclWithLine] = []
     for path, node in nodes.items():
-        if not _CHANGES.search(path):
+        is_parent = not node and _PARENT.fullmatch(path) is not None
+        if not is_parent and not _CHANGES.search(path):
             line = line_of_key(nodes, path)
             with add_line_to_errors(line):
                 acls += _parse_acls_of_node(path, node, line)
@@ -90,6 +92,8 @@ def _parse_acls_of_node(path: str, value: Any, line: int) -> Iterator[AclWithLin
     )
     if node.get("version") != _VERSION:
         raise AclTextError(f"{path}: version {node.get('version')} is not {_VERSION}")
+    if "acls" not in node:
+        raise AclTextError(f"{path}: the key `acls` is missing")
     what = (match["type"], match["name"], match["pattern"] or "LITERAL")
     for item in list_under_key(node, "acls", path):
         with add_line_to_errors(line_of_mapping(item)):
