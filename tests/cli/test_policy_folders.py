@@ -171,6 +171,8 @@ USES_MODULE = 'module "pay" {\n  source = "../modules/grant"\n}\n'
         ("app/main.tf", GRANT_ALL, 2, "main.tf:1: the module ../modules/grant may have ACLs"),
         ("", None, 2, "main.tf:1: the module ../modules/grant has no .tf files"),
         ("", GRANT_ALL.replace("{\n", "{\n  count = 0\n"), 0, ""),
+        ("unmade", GRANT_ALL, 2, "main.tf:1: the module ../modules/grant is made 0 times"),
+        ("override", GRANT_ALL, 2, "override.tf: it overrides resources of other files"),
     ],
 )
 def test_a_module_that_was_not_read_passes_no_check(
@@ -187,7 +189,13 @@ def test_a_module_that_was_not_read_passes_no_check(
     (tmp_path / "modules" / "grant").mkdir(parents=True)
     if module is not None:
         (tmp_path / "modules" / "grant" / "main.tf").write_text(module)
-    words = ["policy", "check", "access-not-granted", str(tmp_path / path)]
+    if path == "unmade":
+        unmade = USES_MODULE.replace("}", "  count = 0\n}")
+        (tmp_path / "app" / "main.tf").write_text(unmade)
+    if path == "override":
+        (tmp_path / "modules" / "grant" / "override.tf").write_text(GRANT_ALL)
+    folder = tmp_path / path if (tmp_path / path).exists() else tmp_path
+    words = ["policy", "check", "access-not-granted", str(folder)]
     assert main([*words, "--principal", "User:pay", "--operation", "Write"]) == code
     captured = capsys.readouterr()
     assert said in captured.out + captured.err

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -11,6 +11,7 @@ import msgspec
 from kafka_shim.policy.formats.files_without_acls import (
     describe_foreign_file,
     local_modules,
+    unmade_modules,
 )
 from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.input_files import read_text_without_bom
@@ -21,6 +22,7 @@ READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls"
 _TOOL_FOLDERS = (".git", ".terraform")
 """Folders that tools make; what they hold of ACLs is refused where it is named."""
 _LISTED_NAMES_MAX = 5
+_ADVICE = "and has ACLs; give the output of `terraform show -json`"
 
 
 class TextFile(msgspec.Struct, frozen=True):
@@ -36,6 +38,7 @@ def read_acl_files(folder: Path) -> list[TextFile]:
     acl_files: list[TextFile] = []
     skipped: list[str] = []
     unread: list[str] = []
+    unmade: dict[Path, str] = {}
     for path in _find_files(folder):
         name = str(path.relative_to(folder))
         if path.suffix not in READ_SUFFIXES:
@@ -43,11 +46,17 @@ def read_acl_files(folder: Path) -> list[TextFile]:
             continue
         text = read_text_without_bom(str(path))
         _reject_outside_modules(folder, path, text)
+        if path.suffix == ".tf":
+            unmade |= {
+                (path.parent / source).resolve(): f"{path}:{line}: the module {source}"
+                for source, line in unmade_modules(text)
+            }
         reason = describe_foreign_file(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text, is_of_folder=True))
         else:
             skipped.append(f"{name} ({reason})")
+    _reject_unevaluated_files(acl_files, unmade)
     if not acl_files:
         raise InputError(
             f"{folder}: no files with ACLs ({', '.join(READ_SUFFIXES)}) in this folder"
@@ -94,6 +103,19 @@ def _check_folder_links(folder: Path, paths: Sequence[Path]) -> None:
 
 def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
+
+
+def _reject_unevaluated_files(acl_files: Sequence[TextFile], unmade: Mapping[Path, str]) -> None:
+    """Raise InputError for ACLs that Terraform does not make, or changes by an override file.
+
+    `unmade` are the folders of modules that are made 0 times, with what to call them.
+    """
+    for path in (Path(file.path) for file in acl_files if file.path.endswith(".tf")):
+        if path.name == "override.tf" or path.name.endswith("_override.tf"):
+            raise InputError(f"{path}: it overrides resources of other files, {_ADVICE}")
+        for module, what in unmade.items():
+            if path.resolve().is_relative_to(module):
+                raise InputError(f"{what} is made 0 times, {_ADVICE}")
 
 
 def _reject_outside_modules(folder: Path, path: Path, text: str) -> None:

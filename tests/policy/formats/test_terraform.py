@@ -124,3 +124,34 @@ def test_the_output_of_terraform_show_is_read() -> None:
 def test_a_resource_without_a_name_is_named_by_its_type() -> None:
     state = {"resources": [{"type": "kafka_acl", "values": 1}]}
     assert "kafka_acl: the values must be an object" in refusal(json.dumps(state))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('acl_principal = "User:b"', "`acl_principal` is there twice"),
+        ('provisioner "local-exec" { command = "kafka-acls --add" }', "it may contain ACLs"),
+    ],
+)
+def test_resources_with_two_meanings_are_rejected(line: str, said: str) -> None:
+    text = (TERRAFORM % '"*"').replace("  lifecycle", f"  {line}\n  lifecycle")
+    assert said in refusal(text)
+
+
+@pytest.mark.parametrize("other", ["confluent_kafka_acl", "aiven_kafka_acl"])
+def test_a_state_with_acls_of_several_providers_is_rejected(other: str) -> None:
+    state = {
+        "resources": [
+            {"mode": "managed", "type": "kafka_acl", "instances": []},
+            {"mode": "managed", "type": other, "instances": [{"attributes": {}}]},
+        ]
+    }
+    assert f"ACLs of the type {other} cannot be combined" in refusal(json.dumps(state), "terraform")
+    state["resources"][1]["mode"] = "data"
+    assert rules(json.dumps(state), "terraform") == []
+
+
+@pytest.mark.parametrize("text", ["<<A-B\r\n}\r\nA-B\r\n", "<<-A\n  }\n  A\n", "<<A\nA\n"])
+def test_heredocs_hide_what_is_in_them(text: str) -> None:
+    other = f'resource "kafka_topic" "t" {{\n  name = {text}}}\n'
+    assert len(rules(other + TERRAFORM % '"*"')) == 1

@@ -14,7 +14,7 @@ from kafka_shim.policy.formats.hcl import (
     module_source,
     reject_acl_block,
 )
-from kafka_shim.policy.formats.hcl_blocks import block_count_or_none, parse_blocks
+from kafka_shim.policy.formats.hcl_blocks import Block, block_count_or_none, parse_blocks
 from kafka_shim.policy.formats.resource_markers import is_marked_for_deletion
 from kafka_shim.policy.formats.signs_of_acls import describe_sign_of_acls, mentions_acls
 
@@ -38,15 +38,27 @@ def describe_foreign_file(text: str, file_name: str) -> str | None:
 
 def local_modules(text: str) -> Iterator[tuple[str, int]]:
     """Yield sources and lines of Terraform modules that are folders beside the file."""
+    for block in _module_blocks(text):
+        if is_single_local_module(block):
+            yield module_source(block), block.line
+
+
+def unmade_modules(text: str) -> Iterator[tuple[str, int]]:
+    """Yield sources and lines of local Terraform modules that are made 0 times."""
+    for block in _module_blocks(text):
+        is_local = module_source(block).startswith(("./", "../"))
+        if is_local and block_count_or_none(block) == 0:
+            yield module_source(block), block.line
+
+
+def _module_blocks(text: str) -> Iterator[Block]:
     if text.lstrip().startswith("{"):
         return
     try:
         found = list(parse_blocks(text))
     except AclTextError:  # the file's own reader reports it
         return
-    for block in found:
-        if block.keyword == "module" and is_single_local_module(block):
-            yield module_source(block), block.line
+    yield from (block for block in found if block.keyword == "module")
 
 
 def reject_local_modules(text: str) -> None:

@@ -143,7 +143,11 @@ def reject_acl_block(block: Block) -> None:
             f"{name}: ACLs of this provider are not read, only {' and '.join(_SUPPORTED_TYPES)};"
             " give what `kafka-acls --list` shows"
         )
-    for before, token in zip((Token("", "", 0), *block.body), block.body, strict=False):
+    _reject_texts_about_acls(block.body, name)
+
+
+def _reject_texts_about_acls(tokens: Sequence[Token], name: str) -> None:
+    for before, token in zip((Token("", "", 0), *tokens), tokens, strict=False):
         quoted_kind = before.text == "=" and re.fullmatch('"Kafka(User|Principal.*)"', token.text)
         if token.kind in ("text", "heredoc") and (quoted_kind or mentions_acls(token.text)):
             raise AclTextError(f"{name}: it may contain ACLs; {_ADVICE}", token.line)
@@ -230,7 +234,7 @@ def _resources_in_terraform_json(text: str, resource_type: str) -> Iterator[Terr
             waiting = value + waiting
         elif isinstance(value, dict):
             if value.get("type") == resource_type and value.get("mode") != "data":
-                instances = value.get("instances") or [{"attributes": value.get("values")}]
+                instances = value.get("instances", [{"attributes": value.get("values")}])
                 name = str(value.get("address") or value.get("name") or resource_type)
                 for instance in instances if isinstance(instances, list) else [instances]:
                     line = line_of_mapping(instance) or line_of_mapping(value)
@@ -240,8 +244,20 @@ def _resources_in_terraform_json(text: str, resource_type: str) -> Iterator[Terr
                     if not isinstance(attributes, dict):
                         raise AclTextError(f"{name}: the values must be an object", line)
                     yield TerraformResource(name, attributes, line)
+            elif _is_other_acl_resource(value):
+                said = f"ACLs of the type {value['type']} cannot be combined with {resource_type}"
+                raise AclTextError(said, line_of_mapping(value))
             else:
                 waiting = list(value.values()) + waiting
+
+
+def _is_other_acl_resource(value: Mapping[str, Any]) -> bool:
+    """Return whether this is a managed resource of ACLs that exists."""
+    return (
+        value.get("mode") != "data"
+        and is_acl_resource_type(str(value.get("type")))
+        and bool(value.get("instances", True))
+    )
 
 
 def _attributes_of_block(
@@ -254,10 +270,15 @@ def _attributes_of_block(
     while at < len(tokens):
         key = tokens[at].text
         if key in ("{", "[", "("):
-            at = closing_bracket_position(tokens, at)
+            end = closing_bracket_position(tokens, at)
+            with mistakes.collect_errors():
+                _reject_texts_about_acls(tokens[at:end], f"resource {resource_name}")
+            at = end
         elif _is_attribute_name_at(tokens, at):
             attributes.lines[key] = tokens[at].line
             with mistakes.collect_errors(tokens[at].line):
+                if key in attributes:
+                    raise AclTextError(f"resource {resource_name}: `{key}` is there twice")
                 check_keys_are_known([key], (*known, *_META), f"resource {resource_name}")
                 if key in ("count", "for_each") and block_count_or_none(block) is None:
                     raise AclTextError(

@@ -12,7 +12,7 @@ from kafka_shim.text.json_text import json_text
 _TOKEN = re.compile(
     r"(?P<space>[\s,]+|(?:#|//)[^\n]*|/\*.*?\*/)"
     r'|(?P<text>"(?:[^"\\\n]|\\.)*")'
-    r"|(?P<heredoc><<-?(?P<end>\w+)\n.*?\n[ \t]*(?P=end)\b)"
+    r"|(?P<heredoc><<-?(?P<end>[\w-]+)\r?\n(?:.*?\n)??[ \t]*(?P=end)(?=\s|$))"
     r"|(?P<word>[^\W\d][\w.-]*)"
     r"|(?P<other>[^\s])",
     re.DOTALL,
