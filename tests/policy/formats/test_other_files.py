@@ -34,6 +34,7 @@ NODE = (
         ("apiVersion: apps/v1\nkind: Deployment\n", "a Kubernetes resource of the kind Deploy"),
         ("on: push\njobs: {a: {steps: []}}\n", "a GitHub workflow"),
         ("services: {a: {type: application}}\n", "a state file of kafka-gitops"),
+        ("services: {a: {env_file: .env}, b: null}\n", "a Docker Compose file"),
         ("projects: []\ncontext: a\n", "a topology of JulieOps"),
         (NODE, "a ZooKeeper node without its path"),
         (NODE.replace(",", ",\n"), "a ZooKeeper node without its path"),

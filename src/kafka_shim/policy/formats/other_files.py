@@ -12,7 +12,6 @@ _DERIVING_TOOLS = {
 }
 """Files from which other tools derive ACLs, by a key that each has."""
 _WITHOUT_ACLS = "it has no ACLs that are read"
-_COMPOSE_KEYS = frozenset(("image", "build", "container_name", "extends", "ports", "environment"))
 _PLAY_KEYS = frozenset(("hosts", "tasks", "roles", "pre_tasks", "import_playbook"))
 _TASK_KEYS = frozenset(("become", "register", "notify", "loop", "with_items", "when"))
 _TASK_MODULE = re.compile(r"(?:ansible|community)\.\w+(?:\.\w+)?|include_tasks|import_tasks")
@@ -44,9 +43,11 @@ def describe_other_document(content: Any) -> str | None:
 
 
 def _is_compose_file(content: Mapping[Any, Any]) -> bool:
+    """Return whether there are services, none of which has a type, as those of kafka-gitops."""
     services = content.get("services")
-    members = services.values() if isinstance(services, Mapping) else ()
-    return any(isinstance(member, Mapping) and _COMPOSE_KEYS & set(member) for member in members)
+    return isinstance(services, Mapping) and not any(
+        isinstance(member, Mapping) and "type" in member for member in services.values()
+    )
 
 
 def describe_pathless_node(content: Mapping[Any, Any]) -> str | None:
