@@ -1,6 +1,7 @@
 """The broker's configuration: one frozen value, every default visible here."""
 
 import enum
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -257,10 +258,18 @@ def parse_port_number(text: str, where: str) -> int:
 
 
 def _is_host_port(host: str, port: str) -> bool:
-    """Return whether the port is a number, and only an IPv6 address is in brackets."""
+    """Return whether the port is a number, the host has characters that Kafka accepts, and only an
+    IPv6 address is in brackets.
+    """
     is_bracketed = host.startswith("[") and host.endswith("]")
     is_plain = not any(mark in host for mark in "[]:")
-    return (is_bracketed or is_plain) and parse_whole_number(port) is not None
+    is_host = (is_bracketed or is_plain) and is_host_text(host.strip("[]"))
+    return is_host and parse_whole_number(port) is not None
+
+
+def is_host_text(text: str) -> bool:
+    """Return whether Kafka accepts the characters, as those of `${HOST}` are not."""
+    return re.fullmatch(r"[0-9a-zA-Z\-%._:]*", text) is not None
 
 
 def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConfig:

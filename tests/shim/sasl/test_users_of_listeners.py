@@ -116,6 +116,12 @@ def test_sections_of_a_jaas_file_are_those_of_the_listener(
     assert accepted(Cluster(config, SystemClock()), *ATTEMPTS) == expected
 
 
+@pytest.mark.parametrize("module", [SCRAM, PLAIN.replace(".plain.", ".")])
+def test_users_of_plain_are_those_of_its_module(tmp_path: Path, module: str) -> None:
+    with pytest.raises(ConfigError, match=r"LoginModule has no users of PLAIN"):
+        config_of(tmp_path, INSIDE.replace(PLAIN, module))
+
+
 def test_scram_users_are_those_of_the_listener(tmp_path: Path) -> None:
     inside = f'listener.name.inside.scram-sha-256.sasl.jaas.config={SCRAM} user_a="1";\n'
     cluster = Cluster(config_of(tmp_path, inside + EXT), SystemClock())

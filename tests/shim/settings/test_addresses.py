@@ -37,6 +37,7 @@ ANY = "0.0.0.0"
     [
         ("port=27770\nhost.name=127.0.0.1", [("PLAINTEXT", "127.0.0.1", 27770, None)]),
         ("port=27770", [("PLAINTEXT", ANY, 27770, None)]),
+        ("port=27770\nlisteners=", [("PLAINTEXT", ANY, 27770, None)]),
         ("host.name=::1", [("PLAINTEXT", "::1", 9092, None)]),
         (
             "port=27770\nhost.name=127.0.0.1\nadvertised.host.name=localhost\nadvertised.port=1",
@@ -126,6 +127,19 @@ def test_an_empty_advertised_host_is_the_name_of_the_machine(text: str) -> None:
     )
     assert config.listeners[0].advertised == (socket.getfqdn(), 29092)
     assert socket.getfqdn()
+
+
+@pytest.mark.parametrize("host", ["${HOST}", "_{HOSTNAME_COMMAND}", '"a', "a b"])
+@pytest.mark.parametrize("setting", ["listeners", "advertised.listeners"])
+def test_a_host_that_something_else_replaces_is_an_error(setting: str, host: str) -> None:
+    """As by Kafka's `URI_PARSE_REGEXP`."""
+    with pytest.raises(ConfigError, match=f"{setting}: listener `.*: expected NAME://HOST:P"):
+        config_of("-c", f"{setting}=PLAINTEXT://{host}:9092")
+
+
+def test_an_advertised_listener_that_is_there_twice_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="listener PLAINTEXT is there twice"):
+        config_of("-c", "advertised.listeners=PLAINTEXT://a:1,plaintext://b:2")
 
 
 CONTROLLER = "listeners=CONTROLLER://:9093\ncontroller.listener.names=CONTROLLER"

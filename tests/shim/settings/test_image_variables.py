@@ -88,6 +88,8 @@ def test_sections_and_modules_of_a_file_are_separate() -> None:
         ("KafkaServer { A required x; };", "section KafkaServer: an option is not of the form"),
         ("KafkaServer { A required x='1' };", "section KafkaServer: expected `package.LoginModule"),
         ('KafkaServer { A required x="1; };', "a quote is not closed"),
+        ("A { B required; }; A { B required; };", "section A is there twice"),
+        ('A { B required user_a="${pw}"; };', "user_a: Java replaces `${...}`"),
     ],
 )
 def test_an_invalid_file_is_an_error(text: str, message: str) -> None:
@@ -118,9 +120,34 @@ def test_a_variable_without_effect_is_named(capsys: pytest.CaptureFixture[str]) 
         "KAFKA_TLS_TYPE": "JKS",
         "KAFKA_CREATE_TOPICS": "orders:1:1",
         "KAFKA_HEAP_OPTS": "-X",
+        "HOSTNAME_COMMAND": "hostname -f",
+        "KAFKA_PLAIN_SASL_JAAS_CONFIG": "x",
     }
     config_from_arguments(parser.parse_args([]), environ)
-    assert "ignored: KAFKA_CREATE_TOPICS, KAFKA_TLS_TYPE\n" in capsys.readouterr().err
+    notes = capsys.readouterr().err
+    assert "ignored: HOSTNAME_COMMAND, KAFKA_CREATE_TOPICS, KAFKA_TLS_TYPE\n" in notes
+    assert "did you mean `KAFKA_LISTENER_NAME_<LISTENER>_PLAIN_SASL_JAAS_CONFIG`?" in notes
+
+
+def test_all_modules_of_a_section_have_users(tmp_path: Path) -> None:
+    """Kafka's `configEntryOption` takes the first password of a user."""
+    path = tmp_path / "jaas.conf"
+    module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+    path.write_text(f"KafkaServer {{ {module} user_a='1'; {module} user_a='2' user_b='3'; }};")
+    parser = argparse.ArgumentParser()
+    add_broker_arguments(parser)
+    environ = {"KAFKA_OPTS": f"-Djava.security.auth.login.config={path}"}
+    users = config_from_arguments(parser.parse_args([]), environ).users
+    assert users == {"a": "1", "b": "3"}
+
+
+def test_a_file_without_a_section_of_servers_is_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "jaas.conf"
+    path.write_text("\ufeffKafkaServer { a.PlainLoginModule required user_a='1'; };")
+    settings_of_image_variables({"KAFKA_OPTS": f"-Djava.security.auth.login.config={path}"})
+    assert "jaas.conf: no section KafkaServer, so it has no users\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,12 @@ def test_a_server_line_has_users() -> None:
     assert parse_jaas(text, "here").plain_passwords_by_user == {"a": "x", "b": "y"}
 
 
+def test_escapes_are_those_of_java() -> None:
+    """As `StreamTokenizer`, with which Kafka and Java read them."""
+    module = parse_jaas(r'm.M required a="\t\b\\\"\101\8\q";', "here")
+    assert module.options == {"a": '\t\b\\"A8q'}
+
+
 def test_a_module_may_have_no_options() -> None:
     assert parse_jaas("m.M REQUIRED;", "here").options == {}
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.jaas import PLAIN_MODULE, JaasModule, parse_jaas_file
+from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.text.input_files import read_text_file
 
 SECRETS: Final = Path("/etc/kafka/secrets")
@@ -25,6 +26,7 @@ IGNORED: Final = frozenset(
         *("KAFKA_CONTROLLER_USER", "KAFKA_CONTROLLER_PASSWORD", "KAFKA_EXTRA_FLAGS"),
         *("KAFKA_KRAFT_CLUSTER_ID", "KAFKA_CREATE_TOPICS", "KAFKA_ZOOKEEPER_PROTOCOL"),
         *("KAFKA_ZOOKEEPER_USER", "KAFKA_ZOOKEEPER_PASSWORD"),
+        *("HOSTNAME_COMMAND", "PORT_COMMAND", "RACK_COMMAND", "BROKER_ID_COMMAND"),
         *("KAFKA_ZOOKEEPER_TLS_KEYSTORE_PASSWORD", "KAFKA_ZOOKEEPER_TLS_TRUSTSTORE_PASSWORD"),
     }
 )
@@ -110,27 +112,28 @@ def _effective_jaas_file(environ: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 def _jaas_file_settings(variable: str, path: str) -> dict[str, str]:
-    """Return a setting for each login module of the sections `KafkaServer`, `NAME.KafkaServer`."""
+    """Return a setting for the login modules of the sections `KafkaServer`, `NAME.KafkaServer`."""
     where = f"{variable}: {path}"
-    settings: dict[str, str] = {}
+    settings: dict[str, JaasModule] = {}
     sections = parse_jaas_file(read_text_file(path, variable), where)
+    if not any(section.rpartition(".")[2] == _SERVER_SECTION for section in sections):
+        print_note(f"{where}: no section {_SERVER_SECTION}, so it has no users")
     for section, modules in sections.items():
         listener, _, name = section.rpartition(".")
         if name != _SERVER_SECTION:
             continue
+        prefix = f"listener.name.{listener.lower()}"
         for module in modules:
             mechanism = _MECHANISM_BY_MODULE.get(module.name.rpartition(".")[2])
             if mechanism is None:
                 raise ConfigError(f"{where}: unsupported login module {module.name}")
-            key = f"listener.name.{listener.lower()}.{mechanism}.sasl.jaas.config"
-            if listener:
-                settings[key] = module.as_setting()
-            elif mechanism == "plain":
-                settings["sasl.jaas.config"] = module.as_setting()
+            key = f"{prefix}.{mechanism}.sasl.jaas.config" if listener else "sasl.jaas.config"
+            if listener or mechanism == "plain":
+                first = settings.setdefault(key, module)  # its passwords take precedence
+                settings[key] = JaasModule(module.name, module.options | first.options)
         if listener:  # the section replaces KafkaServer, also without users for PLAIN
-            key = f"listener.name.{listener.lower()}.plain.sasl.jaas.config"
-            settings.setdefault(key, JaasModule(PLAIN_MODULE, {}).as_setting())
-    return settings
+            settings.setdefault(f"{prefix}.plain.sasl.jaas.config", JaasModule(PLAIN_MODULE, {}))
+    return {key: module.as_setting() for key, module in settings.items()}
 
 
 def _bitnami_client_users(environ: Mapping[str, str]) -> dict[str, str]:

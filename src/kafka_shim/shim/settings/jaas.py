@@ -8,6 +8,8 @@ from kafka_shim.shim.errors import ConfigError
 
 _WORD = r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;{}])|([^\s=;{}"']+))"""
 _COMMENT = r"""(?sm)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/|^\s*\#[^\n]*"""
+_ESCAPE = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
+_ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
 _USER = "user_"
 
@@ -56,12 +58,19 @@ def parse_jaas_file(text: str, where: str) -> dict[str, list[JaasModule]]:
             raise ConfigError(f"{where}: expected `NAME {{ package.LoginModule required ...; }};`")
         end = tokens.index("}")
         name, body = tokens[0], tokens[2:end]
+        if name in sections:
+            raise ConfigError(f"{where}: section {name} is there twice")
         if tokens[end + 1 : end + 2] != [";"]:
             raise ConfigError(f"{where}: section {name} must end with `}};`")
         sections[name] = []
         while body:
             count = body.index(";") + 1 if ";" in body else len(body)
-            sections[name].append(_module_of_tokens(body[:count], f"{where}: section {name}"))
+            module = _module_of_tokens(body[:count], f"{where}: section {name}")
+            for key, value in module.options.items():
+                if "${" in value:
+                    said = "Java replaces `${...}` by a system property; write the value"
+                    raise ConfigError(f"{where}: section {name}: {key}: {said}")
+            sections[name].append(module)
             body = body[count:]
         tokens = tokens[end + 2 :]
     return sections
@@ -93,5 +102,11 @@ def _split_tokens(text: str, where: str) -> list[str]:
         at = match.end()
         double, single, sign, bare = match.groups()
         quoted = double if double is not None else single
-        tokens.append(sign or bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
+        tokens.append(sign or bare if quoted is None else _ESCAPE.sub(_unescape, quoted))
     return tokens
+
+
+def _unescape(match: re.Match[str]) -> str:
+    """Return the character of an escape, as Java's StreamTokenizer."""
+    code = match[1]
+    return chr(int(code, 8)) if code[0] in "01234567" else _ESCAPED.get(code, code)

@@ -17,11 +17,12 @@ from kafka_shim.shim.config import (
     PORT_MAX,
     PROTOCOL_MAP,
     ListenerConfig,
+    is_host_text,
     parse_listener,
 )
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
-from kafka_shim.shim.settings.jaas import parse_jaas
+from kafka_shim.shim.settings.jaas import PLAIN_MODULE, parse_jaas
 from kafka_shim.shim.state.settings.config_definitions import (
     broker_setting_names_of_all_releases,
     definitions_of_release,
@@ -112,7 +113,10 @@ def _settings_of_variable(variable: str, key: str, value: str) -> dict[str, str]
         settings = parse_properties(f"{key}={value}")
     except ValueError as error:
         raise ConfigError(f"the variable {variable}: {error}") from error
-    if unknown := unknown_setting_names(settings):
+    unknown = unknown_setting_names(settings)
+    if key in unknown:
+        raise ConfigError(f"the variable {variable}: unknown setting `{key}`")
+    if unknown:
         raise ConfigError(
             f"the variable {variable}: line {settings.lines[unknown[0]]} of the value is a setting"
             " of its own, as in server.properties, and its name is unknown; to continue a line,"
@@ -158,7 +162,7 @@ def listeners_of_old_addresses(settings: Mapping[str, str], release: str) -> dic
             raise ConfigError(f"invalid {name} `{old[name]}`: must be between 0 and {PORT_MAX}")
     host, port = old.get(HOST_NAME, ""), old.get(PORT, _DEFAULT_PORT)
     listeners = {}
-    if old.keys() & {HOST_NAME, PORT} and LISTENERS not in settings:
+    if old.keys() & {HOST_NAME, PORT} and not settings.get(LISTENERS, "").strip():
         listeners[LISTENERS] = _plaintext_listener(host, port)
     if (
         old.keys() & {ADVERTISED_HOST_NAME, ADVERTISED_PORT}
@@ -240,7 +244,10 @@ def _listener_users(settings: Mapping[str, str], where: str) -> dict[str, dict[s
     users: dict[str, dict[str, str]] = {}
     for key, value in settings.items():
         if match := _JAAS.fullmatch(key):
-            passwords = parse_jaas(value, f"{where}: {key}").plain_passwords_by_user
+            module = parse_jaas(value, f"{where}: {key}")
+            passwords = module.plain_passwords_by_user
+            if passwords and _is_listener_users_key(key) and module.name != PLAIN_MODULE:
+                raise ConfigError(f"{where}: {key}: {module.name} has no users of PLAIN")
             if passwords or _is_listener_users_key(key):
                 listener = (match["listener"] or OTHER_LISTENERS).upper()
                 users.setdefault(listener, {}).update(passwords)
@@ -388,17 +395,21 @@ def _advertised_addresses(properties: Mapping[str, str]) -> dict[str, tuple[str,
         ]
     except ValueError as error:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
+    names = [name for name, _, _ in advertised]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ConfigError(f"{ADVERTISED_LISTENERS}: listener {twice[0]} is there twice")
     return {name: (host, port) for name, host, port in advertised}
 
 
 def _parse_advertised_listener(text: str) -> tuple[str, str, int]:
     """Return the parts of `NAME://HOST:PORT`, with the name in capitals."""
     name, separator, address = text.partition("://")
-    host, colon, port_text = address.rpartition(":")
-    port = parse_whole_number(port_text)
-    if not separator or not colon or port is None or port > 65_535:
+    bracketed_host, colon, port_text = address.rpartition(":")
+    host, port = bracketed_host.strip("[]"), parse_whole_number(port_text)
+    is_valid = separator and colon and is_host_text(host)
+    if not is_valid or port is None or port > PORT_MAX:
         raise ValueError(f"listener `{text}`: expected NAME://HOST:PORT")
-    return name.upper(), host.strip("[]"), port
+    return name.upper(), host, port
 
 
 def _comma_separated_items(text: str) -> list[str]:
@@ -430,7 +441,9 @@ def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[
         setting = setting_name_of_variable(name.removeprefix(prefix))
         if setting in known or name in NAMES or setting.startswith("listener.name."):
             continue
-        if (nearest := _most_similar_name(setting, known, _SIMILAR)) is not None:
+        if setting.endswith(".sasl.jaas.config"):
+            yield name, f"{prefix}LISTENER_NAME_<LISTENER>_{setting[:-17].upper()}_SASL_JAAS_CONFIG"
+        elif (nearest := _most_similar_name(setting, known, _SIMILAR)) is not None:
             yield name, f"{prefix}{_variable_suffix(nearest)}"
 
 
