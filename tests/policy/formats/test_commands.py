@@ -175,6 +175,8 @@ LOOP = "\nfor topic in orders bills; do\n  {} --topic $topic\ndone\n"
             "kafka-acls is in a variable",
         ),
         ("docker exec -i b bash < create-acls.sh", 1, "it may change ACLs"),
+        ('bash -c "$(cat create-acls.sh)"', 1, "kafka-acls is in an expansion"),
+        (f"bash <<EOF\n{READ} --topic \\$TOPIC\nEOF", 2, "`$TOPIC` is a shell expression"),
         ("curl https://example.org/acls.sh | bash", 1, "a shell runs what it prints"),
         ("kafka-run-class kafka.admin.AclCommand --remove --topic a", 1, "in a text or a variable"),
         (f"exit 0\n{READ_ORDERS}", 2, "depends on the `exit` of line 1"),

@@ -85,7 +85,7 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
             ending = command
         command.construct = command.construct or construct
         if MARK in text and list(map(_remove_marks, command.words)) == [_remove_marks(text)]:
-            if _MENTION.search(text):
+            if _MENTION.search(text) or _ABOUT_ACLS.search(text):
                 yield _unknown_command(
                     command, "kafka-acls is in an expansion, which is not evaluated"
                 )

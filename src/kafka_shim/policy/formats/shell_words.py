@@ -7,7 +7,7 @@ with alternatives, or a template such as `{{ item }}`.
 import re
 import shlex
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -65,6 +65,17 @@ class ShellCommand(msgspec.Struct):
     is_piped: bool = False
     is_conditional: bool = False
     files: list[str] = msgspec.field(default_factory=list)
+
+
+class _AwaitedDocument(NamedTuple):
+    """A here-document that begins on the next line, its last line, and whether that was quoted, so
+    that a backslash stands for itself.
+    """
+
+    document: HereDocument
+    end: str
+    is_indented: bool
+    is_literal: bool
 
 
 class _Token(msgspec.Struct):
@@ -238,7 +249,7 @@ class _Tokenizer:
         self._at = 0
         self._line = line
         self._scripts: list[_Token] = []
-        self._awaited: list[tuple[HereDocument, str, bool]] = []
+        self._awaited: list[_AwaitedDocument] = []
 
     def tokens(self) -> Iterator[_Token]:
         while self._at < len(self._text):
@@ -263,7 +274,9 @@ class _Tokenizer:
             pass
         if self._at == len(self._text):
             raise AclTextError(_INCOMPLETE, line)
+        start = self._at
         target = self._take_word()
+        is_literal = re.search(r"['\"\\]", self._text[start : self._at]) is not None
         yield from self._iter_substitutions()
         if sign == "<":
             yield _Token("input", target.text, line)
@@ -272,11 +285,12 @@ class _Tokenizer:
             yield _Token("input", "", line, input=document)
         elif sign in ("<<", "<<-"):
             document = HereDocument("", line)
-            self._awaited.append((document, target.text.replace(MARK, ""), sign == "<<-"))
+            end = target.text.replace(MARK, "")
+            self._awaited.append(_AwaitedDocument(document, end, sign == "<<-", is_literal))
             yield _Token("input", "", line, input=document)
 
     def _take_here_documents(self) -> None:
-        for document, end, is_indented in self._awaited:
+        for document, end, is_indented, is_literal in self._awaited:
             document.line = self._line
             lines: list[str] = []
             while self._at < len(self._text):
@@ -288,7 +302,8 @@ class _Tokenizer:
                 if (stripped.lstrip("\t") if is_indented else stripped) == end:
                     break
                 lines.append(line)
-            document.text = "".join(lines)
+            text = "".join(lines)
+            document.text = text if is_literal else re.sub(r"\\([$`\\])", r"\1", text)
         self._awaited = []
 
     def _iter_substitutions(self) -> Iterator[_Token]:
