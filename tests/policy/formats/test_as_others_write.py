@@ -509,6 +509,8 @@ def test_doubtful_tables_are_rejected(heading: str, row: str, said: str) -> None
 
 # ------------------------------------------------------------------ what would be a guess
 
+USER_AGAIN = "---\nkind: KafkaUser\nmetadata: {name: nobody}\nspec: {}\n"
+
 
 @pytest.mark.parametrize(
     ("text", "old", "new", "said"),
@@ -545,6 +547,11 @@ def test_doubtful_tables_are_rejected(heading: str, row: str, said: str) -> None
 def test_resources_with_two_meanings_are_rejected(text: str, old: str, new: str, said: str) -> None:
     assert old in text
     assert said in refusal(text.replace(old, new, 1))
+
+
+def test_a_kafka_user_that_is_there_twice_is_rejected() -> None:
+    assert "KafkaUser nobody is there twice" in refusal(STRIMZI % "tls" + USER_AGAIN)
+    assert rules(STRIMZI % "tls" + USER_AGAIN.replace("y}", "y, namespace: x}"))
 
 
 def test_the_cluster_of_a_kafka_user_has_one_name() -> None:

@@ -125,6 +125,7 @@ def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None
         ("template.yaml", "{{ if .Values.acls }}\na: b\n{{ end }}\n"),
         ("empty.yaml", ""),
         ("comment.yaml", "# acls\n"),
+        ("nodes.json", '{"/kafka-acl-extended/prefixed/Topic/t": "{}"}'),
         ("acls.csv", "KafkaPrincipal,ResourceType\n"),
         ("acls.csv", "principal;topic\n"),
         ("acls.sh", "docker exec kafka kafka-acls --add\n"),

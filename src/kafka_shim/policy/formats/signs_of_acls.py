@@ -12,7 +12,7 @@ from kafka_shim.protocol.enums import Operation
 
 _KEY = re.compile(r"(?:.*[-_])?acls?|.*Acls?", re.DOTALL)
 _WORDS = re.compile(
-    r"kafka-acls|(?:Current|Adding) ACLs for|KafkaPrincipal,|StandardAcl|/kafka-acl/"
+    r"kafka-acls|(?:Current|Adding) ACLs for|KafkaPrincipal,|StandardAcl|/kafka-acl(?:-extended)?/"
     r"|\bkind[\"']?\s*[:=]\s*[\"']?Kafka(?:User|Principal)|\w*kafka_acl\b"
 )
 _ANYWHERE = frozenset({"principal", "principals", "allow", "deny", "produces", "consumes"})
@@ -81,7 +81,7 @@ def describe_sign_of_acls(document: Any) -> str | None:
         elif isinstance(value, Mapping):
             keys.update(map(str, value))
     for key in sorted(keys):
-        if _KEY.fullmatch(key) or key in suspicious:
+        if _KEY.fullmatch(key) or key in suspicious or mentions_acls(key):
             return f"its key `{key}` could be about ACLs"
     if not suspicious.isdisjoint(_ANYWHERE) and keys & _RESOURCES and words & _OPERATIONS:
         return f"`{min(words & _OPERATIONS)}` could be an operation"

@@ -67,6 +67,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of all users; users without simple authorization have none."""
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
+    names = set[tuple[str, str]]()
     with mistakes.collect_errors():
         for resource in resources_of_kinds(kubernetes_resources(text), (_KIND,)):
             if str(resource.get("apiVersion", "")).startswith(_NOT_STRIMZI):
@@ -75,6 +76,11 @@ def parse_acls(text: str) -> list[AclWithLine]:
                 continue
             with mistakes.collect_errors(line_of_mapping(resource)):
                 acls += _parse_acls_of_user(resource)
+                metadata = resource["metadata"]
+                name = (str(metadata.get("namespace")), str(metadata["name"]))
+                if name in names:
+                    raise AclTextError(f"{_KIND} {name[1]} is there twice")
+                names.add(name)
     mistakes.raise_collected_errors()
     return acls
 
