@@ -38,6 +38,8 @@ NODE = (
         ("projects: []\ncontext: a\n", "a topology of JulieOps"),
         (NODE, "a ZooKeeper node without its path"),
         (NODE.replace(",", ",\n"), "a ZooKeeper node without its path"),
+        (NODE.replace('"version"', '"x"'), "a ZooKeeper node without its path"),
+        ('{"acls": [], "version": 1}', "a ZooKeeper node without its path"),
         ("bootstrap.servers=b:9092\nsecurity.protocol=SSL\n", "a properties file"),
         ("# a\n\nlisteners = PLAINTEXT://:9092\n", "a properties file"),
         ("<project>\n</project>\n", "XML"),

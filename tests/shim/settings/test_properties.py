@@ -53,7 +53,13 @@ def test_half_characters_are_refused(line: str) -> None:
 
 @given(st.text())
 def test_any_text_can_be_parsed(text: str) -> None:
-    parse_properties(text)
+    parse_properties(text.replace("\\u", "u"))
+
+
+def test_half_escapes_are_refused_as_in_java() -> None:
+    assert parse_properties(r"a=C:\\users") == {"a": r"C:\users"}
+    with pytest.raises(ValueError, match=r"line 2: `.u` without four digits"):
+        parse_properties("b=1\na=C:\\users")
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:

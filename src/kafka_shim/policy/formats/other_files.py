@@ -53,10 +53,9 @@ def _is_compose_file(content: Mapping[Any, Any]) -> bool:
 def describe_pathless_node(content: Mapping[Any, Any]) -> str | None:
     """Return what is missing if a document is a ZooKeeper node of ACLs without its path."""
     acls = content.get("acls")
-    entries = acls if isinstance(acls, list) and acls else [{}]
-    if "version" in content and all(
-        isinstance(entry, Mapping) and "permissionType" in entry for entry in entries
-    ):
+    first = acls[0] if isinstance(acls, list) and acls else None
+    is_empty_node = acls == [] and content.keys() == {"version", "acls"}
+    if is_empty_node or (isinstance(first, Mapping) and "permissionType" in first):
         return (
             "a ZooKeeper node without its path, which names the resource; expected an object from"
             ' paths to nodes, such as {"/kafka-acl/Topic/orders": {"version": 1, "acls": [...]}}'
