@@ -103,6 +103,7 @@ def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None
         ),
         ("user.tf", f'resource "kubectl_manifest" "a" {{\n  yaml_body = <<EOT\n{USER}EOT\n}}\n'),
         ("run.tf", 'resource "null_resource" "a" {\n  command = "kafka-acls --add"\n}\n'),
+        ("account.tf", 'resource "conduktor_account" "a" {\n  spec = { acls = [x] }\n}\n'),
         ("broken.tf", 'resource "a" "b" {\n'),
         ("broken.tf", "hello\n"),
         ("terragrunt.tf", "include {}\n"),

@@ -46,6 +46,8 @@ _HARMLESS = (
     *("moved", "import", "removed", "check"),
 )
 """Blocks that make nothing."""
+_ACL_KEY = re.compile("acls|kafka_acls?")
+"""An attribute or block in resources of other tools that grant access to Kafka."""
 _ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
 
 
@@ -149,7 +151,8 @@ def reject_acl_block(block: Block) -> None:
 def _reject_texts_about_acls(tokens: Sequence[Token], name: str) -> None:
     for before, token in zip((Token("", "", 0), *tokens), tokens, strict=False):
         quoted_kind = before.text == "=" and re.fullmatch('"Kafka(User|Principal.*)"', token.text)
-        if token.kind in ("text", "heredoc") and (quoted_kind or mentions_acls(token.text)):
+        is_text = token.kind in ("text", "heredoc") and (quoted_kind or mentions_acls(token.text))
+        if is_text or (token.kind == "word" and _ACL_KEY.fullmatch(token.text)):
             raise AclTextError(f"{name}: it may contain ACLs; {_ADVICE}", token.line)
 
 

@@ -43,14 +43,12 @@ def read_properties_file(path: str, option: str) -> Properties:
 def parse_properties(text: str) -> Properties:
     """Parse the format of java.util.Properties; the last value of a repeated key counts.
 
-    Raise ValueError if an escape is half of a character: a lone surrogate, or as in `C:\\users`.
+    Raise ValueError if an escape is half of a character: a lone surrogate, or too short.
     """
     properties = Properties()
     for number, line in _numbered_logical_lines(text):
         if any(escape == "u" for escape in _ESCAPE.findall(line)):
-            raise ValueError(
-                f"line {number}: `\\u` without four digits; for a backslash, double it"
-            )
+            raise ValueError(f"line {number}: `\\u` without four digits; a backslash is doubled")
         key = _KEY.match(line)
         assert key is not None, "the pattern matches the empty text too"
         separator = _SEPARATOR.match(line, key.end())
