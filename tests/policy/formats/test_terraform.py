@@ -140,7 +140,7 @@ def test_resources_with_two_meanings_are_rejected(line: str, said: str) -> None:
 
 @pytest.mark.parametrize("other", ["confluent_kafka_acl", "aiven_kafka_acl"])
 def test_a_state_with_acls_of_several_providers_is_rejected(other: str) -> None:
-    state = {
+    state: dict[str, list[dict[str, object]]] = {
         "resources": [
             {"mode": "managed", "type": "kafka_acl", "instances": []},
             {"mode": "managed", "type": other, "instances": [{"attributes": {}}]},
