@@ -33,6 +33,8 @@ _PRINTING = frozenset(
 )
 """Commands that run none of their words."""
 _DECLARING = frozenset(("alias", "export", "readonly", "local", "declare", "typeset"))
+_WRITING = frozenset(("echo", "printf"))
+_NESTED = re.compile(rf"{MARK}\$\{{[^}}]*(?:\$\(|`)[^}}]*kafka-acls")
 _USED_NAME = re.compile(r"\$\{?(\w+)")
 _ENDING = frozenset(("exit", "exec", "return"))
 _SUBSTITUTION = re.compile(rf"{MARK}(?:\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`)")
@@ -148,7 +150,13 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
                 yield _unknown_command(
                     command, "a here-document that no shell in this command runs"
                 )
+    if any(map(_NESTED.search, words)):
+        yield _unknown_command(command, "kafka-acls is in an expansion, which is not evaluated")
+        return
     if words[0] in (*_PRINTING, *_DECLARING):
+        is_saved = any(not name.startswith("/dev/") for name in command.outputs)
+        if is_saved and words[0] in _WRITING and any(map(_GRANT.search, words)):
+            yield _unknown_command(command, "a file with kafka-acls, which is not evaluated")
         return
     tool = next((at for at, word in enumerate(words) if _TOOL.fullmatch(word)), None)
     script = _script_position(words, shell)

@@ -51,7 +51,7 @@ class ShellCommand(msgspec.Struct):
     """A simple command, without redirections and assignments before it.
 
     Assignments alone are words of `declare`, and a here-document without a simple command, as of a
-    loop, is of `<<`. `files` are what it reads as its input.
+    loop, is of `<<`. `files` are what it reads as its input, and `outputs` those that it writes.
 
     `construct` is the innermost loop, condition or function that decides whether and how often the
     command runs, with its line; empty if none does. The next command reads its output if
@@ -65,6 +65,7 @@ class ShellCommand(msgspec.Struct):
     is_piped: bool = False
     is_conditional: bool = False
     files: list[str] = msgspec.field(default_factory=list)
+    outputs: list[str] = msgspec.field(default_factory=list)
 
 
 class _AwaitedDocument(NamedTuple):
@@ -79,7 +80,7 @@ class _AwaitedDocument(NamedTuple):
 
 
 class _Token(msgspec.Struct):
-    kind: Literal["word", "operator", "input", "script"]
+    kind: Literal["word", "operator", "input", "output", "script"]
     text: str
     line: int
     is_quoted: bool = False
@@ -110,6 +111,7 @@ class _CommandSplitter:
         self._words: list[str] = []
         self._inputs: list[HereDocument] = []
         self._files: list[str] = []
+        self._outputs: list[str] = []
         self._line = 0
         self._is_header = self._is_conditional = False
         self._function = ""
@@ -141,6 +143,8 @@ class _CommandSplitter:
             self._inputs.append(token.input)
         elif token.kind == "input":
             self._files.append(token.text)
+        elif token.kind == "output":
+            self._outputs.append(token.text)
         elif self._is_inside("array"):
             self._words[-1] += f" {token.text}"
         else:
@@ -223,8 +227,9 @@ class _CommandSplitter:
                 is_piped=operator in ("|", "|&"),
                 is_conditional=self._is_conditional,
                 files=self._files,
+                outputs=self._outputs,
             )
-        self._words, self._inputs, self._files = [], [], []
+        self._words, self._inputs, self._files, self._outputs = [], [], [], []
         self._is_header = False
         is_test = self._is_conditional or (words[:1] and words[0] in _TESTS)
         self._is_conditional = operator == "||" or (operator == "&&" and bool(is_test))
@@ -280,6 +285,8 @@ class _Tokenizer:
         yield from self._iter_substitutions()
         if sign == "<":
             yield _Token("input", target.text, line)
+        elif sign in (">", ">>", ">|", "&>"):
+            yield _Token("output", target.text, line)
         elif sign == "<<<":
             document = HereDocument(target.text, line)
             yield _Token("input", "", line, input=document)
