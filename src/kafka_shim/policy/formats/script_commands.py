@@ -33,11 +33,14 @@ _PRINTING = frozenset(
 )
 """Commands that run none of their words."""
 _DECLARING = frozenset(("alias", "export", "readonly", "local", "declare", "typeset"))
+_READING = frozenset(("read", "mapfile", "readarray", "xargs", "parallel"))
 _WRITING = frozenset(("echo", "printf"))
 _NESTED = re.compile(rf"{MARK}\$\{{[^}}]*(?:\$\(|`)[^}}]*kafka-acls")
 _USED_NAME = re.compile(r"\$\{?(\w+)")
 _ENDING = frozenset(("exit", "exec", "return"))
-_SUBSTITUTION = re.compile(rf"{MARK}(?:\$\((?:[^()]|\([^()]*\))*\)|`[^`]*`)")
+_SUBSTITUTION = re.compile(
+    rf"{MARK}(?:\$\((?!\s*(?:echo|printf|cat)\b)(?:[^()]|\([^()]*\))*\)|`[^`]*`)"
+)
 _RUNNING_FILES = frozenset(
     (
         *("source", ".", "sudo", "docker", "docker-compose", "podman", "kubectl", "oc", "helm"),
@@ -79,6 +82,7 @@ def find_acl_commands(text: str) -> Iterator[AclCommand]:
 def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCommand]:
     before: ShellCommand | None = None
     ending: ShellCommand | None = None
+    printed: ShellCommand | None = None
     variables = set[str]()
     for command in split_shell_commands(text, line):
         if ending is not None:
@@ -92,8 +96,12 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
                     command, "kafka-acls is in an expansion, which is not evaluated"
                 )
             continue  # it would be split again and again
-        if before is not None and before.is_piped and _shell_position(command.words) is not None:
-            yield from _find_in_piped_text(before)
+        if before is not None and before.is_piped:
+            yield from _find_in_piped_text(before, command)
+        if _prints_grant(command):
+            printed = command
+        elif printed is not None and command.words == ["<<"] and _is_kept(command):
+            yield _unknown_command(printed, "the text for a shell or a file is not evaluated")
         if _runs_variable(command, variables):
             yield _unknown_command(command, "kafka-acls is in a variable, which is not evaluated")
         else:
@@ -106,6 +114,8 @@ def _runs_variable(command: ShellCommand, variables: set[str]) -> bool:
     words = command.words
     texts = [*words, *(document.text for document in command.inputs)]
     used = {name for text in texts for name in _USED_NAME.findall(text)} & variables
+    if words[:2] == ["printf", "-v"] and used | set(filter(_GRANT.search, words[3:])):
+        variables.add(words[2])
     if words[0] in _DECLARING:
         for word in words[1:]:
             name = re.match(r"\w*", word)
@@ -123,10 +133,22 @@ def _is_end(command: ShellCommand) -> bool:
     return command.words[0] in _ENDING and is_sure and not is_redirection
 
 
-def _find_in_piped_text(command: ShellCommand) -> Iterator[AclCommand]:
-    """Yield the commands that a shell reads from the command before it."""
+def _prints_grant(command: ShellCommand) -> bool:
+    return command.words[0] in _WRITING and any(map(_GRANT.search, command.words))
+
+
+def _is_kept(command: ShellCommand) -> bool:
+    """Return whether what a command prints may be run: another command or a file gets it."""
+    return command.is_piped or any(not name.startswith("/dev/") for name in command.outputs)
+
+
+def _find_in_piped_text(command: ShellCommand, following: ShellCommand) -> Iterator[AclCommand]:
+    """Yield the commands that the following one reads, if it is a shell."""
     text = " ".join(command.words)
-    if command.words[0] == "cat" and command.inputs:
+    if _shell_position(following.words) is None:
+        if following.words[0] in _READING and _prints_grant(command):
+            yield _unknown_command(command, "the text for a loop is not evaluated")
+    elif command.words[0] == "cat" and command.inputs:
         yield from _find_in_here_documents(command)
     elif command.words[0] in _PRINTING and _MENTION.search(text):
         yield _unknown_command(command, "the text for a shell is not evaluated")
@@ -154,8 +176,7 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
         yield _unknown_command(command, "kafka-acls is in an expansion, which is not evaluated")
         return
     if words[0] in (*_PRINTING, *_DECLARING):
-        is_saved = any(not name.startswith("/dev/") for name in command.outputs)
-        if is_saved and words[0] in _WRITING and any(map(_GRANT.search, words)):
+        if command.outputs and _is_kept(command) and _prints_grant(command):
             yield _unknown_command(command, "a file with kafka-acls, which is not evaluated")
         return
     tool = next((at for at, word in enumerate(words) if _TOOL.fullmatch(word)), None)
@@ -163,6 +184,8 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
     if script is not None and (tool is None or script < tool):
         line = command.line + " ".join(words[:script]).count("\n")
         yield from _find_in_script(words[script], line, command.construct)
+        if any(map(_MENTION.search, words[script + 1 :])):
+            yield _unknown_command(command, "the arguments of a script are not evaluated")
     elif tool is not None and words[tool + 1 :]:
         yield _make_command(command, words[tool + 1 :], tool)
     elif tool is None and any(map(_MENTION.search, words)):

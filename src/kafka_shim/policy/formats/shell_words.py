@@ -50,8 +50,8 @@ class HereDocument(msgspec.Struct):
 class ShellCommand(msgspec.Struct):
     """A simple command, without redirections and assignments before it.
 
-    Assignments alone are words of `declare`, and a here-document without a simple command, as of a
-    loop, is of `<<`. `files` are what it reads as its input, and `outputs` those that it writes.
+    Assignments alone, and the words of a `for`, are words of `declare`; redirections and pipes of a
+    compound command are of `<<`. `files` are what it reads as its input, `outputs` what it writes.
 
     `construct` is the innermost loop, condition or function that decides whether and how often the
     command runs, with its line; empty if none does. The next command reads its output if
@@ -216,15 +216,19 @@ class _CommandSplitter:
             words = words[1:]
         if not words and self._words:
             words = ["declare", *self._words]
-        elif not words and inputs:
+        is_piped = operator in ("|", "|&")
+        if not words and (inputs or self._outputs or is_piped):
             words = ["<<"]
-        if words and not self._is_header:
+        is_header = self._is_header
+        if is_header and words[2:] and self._is_inside("for", "select"):
+            words, is_header = ["declare", f"{words[0]}={' '.join(words[2:])}"], False
+        if words and not is_header:
             yield ShellCommand(
                 self._line,
                 words,
                 inputs,
                 self._conditional_construct(),
-                is_piped=operator in ("|", "|&"),
+                is_piped=is_piped,
                 is_conditional=self._is_conditional,
                 files=self._files,
                 outputs=self._outputs,
