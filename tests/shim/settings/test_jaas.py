@@ -34,6 +34,8 @@ def test_a_module_may_have_no_options() -> None:
         ('m.M required password="a;', "quote is not closed"),
         ("m.M required username;", "not of the form key=value"),
         ("m.M required a b c;", "an option is not of the form key=value"),
+        ("m.M required password=123;", "without quotes, a value has only letters"),
+        ("m.M required password=a/b;", "without quotes, a value has only letters"),
     ],
 )
 def test_errors_are_reported(text: str, complaint: str) -> None:

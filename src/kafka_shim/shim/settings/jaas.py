@@ -8,6 +8,8 @@ from kafka_shim.shim.errors import ConfigError
 
 _WORD = r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;{}])|([^\s=;{}"']+))"""
 _COMMENT = r"""(?sm)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/|^\s*\#[^\n]*"""
+_BARE = re.compile(r"[A-Za-z_$\xa0-\U0010ffff][0-9A-Za-z_.$\xa0-\U0010ffff-]*")
+"""A word for Java's StreamTokenizer."""
 _ESCAPE = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
@@ -101,6 +103,11 @@ def _split_tokens(text: str, where: str) -> list[str]:
             raise ConfigError(f"{where}: a quote is not closed")
         at = match.end()
         double, single, sign, bare = match.groups()
+        if bare is not None and not _BARE.fullmatch(bare):
+            raise ConfigError(
+                f"{where}: without quotes, a value has only letters, digits and `_$-.`, and begins"
+                " with a letter, `_` or `$`; Kafka reads others as numbers or comments"
+            )
         quoted = double if double is not None else single
         tokens.append(sign or bare if quoted is None else _ESCAPE.sub(_unescape, quoted))
     return tokens
