@@ -15,6 +15,7 @@ from kafka_shim.text.whole_number import parse_whole_number
 NEWEST = ""
 """As a release: the newest one that is known."""
 PORT_MAX = 65_535
+ANY_HOST = "0.0.0.0"  # noqa: S104 - an empty host means every interface, as in Kafka
 BROKERS_MAX = 1000
 ID_MAX = 2**31 - 1
 PROTOCOL_MAP = "listener.security.protocol.map"
@@ -290,7 +291,7 @@ def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConf
         )
     protocol = _parse_security_protocol(text, name, protocols)
     numbers = tuple(parse_port_number(port, f"listener `{text}`") for port in texts)
-    bound_host = host.strip("[]") or "0.0.0.0"  # noqa: S104 - an empty host means every interface, as in Kafka
+    bound_host = host.strip("[]") or ANY_HOST
     return ListenerConfig(
         name, protocol, bound_host, numbers[0], ports_of_brokers=numbers if numbers[1:] else ()
     )

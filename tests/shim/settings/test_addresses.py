@@ -137,6 +137,12 @@ def test_a_host_that_something_else_replaces_is_an_error(setting: str, host: str
         config_of("-c", f"{setting}=PLAINTEXT://{host}:9092")
 
 
+def test_an_advertised_listener_has_a_host_that_clients_reach() -> None:
+    """As Kafka's `KafkaConfig`, which calls it the nonroutable meta-address."""
+    with pytest.raises(ConfigError, match=f"clients cannot connect to {ANY}"):
+        config_of("-c", f"advertised.listeners=PLAINTEXT://{ANY}:9092")
+
+
 def test_an_advertised_listener_that_is_there_twice_is_an_error() -> None:
     with pytest.raises(ConfigError, match="listener PLAINTEXT is there twice"):
         config_of("-c", "advertised.listeners=PLAINTEXT://a:1,plaintext://b:2")

@@ -12,6 +12,7 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
 from kafka_shim.shim.config import (
+    ANY_HOST,
     ID_MAX,
     OTHER_LISTENERS,
     PORT_MAX,
@@ -398,6 +399,11 @@ def _advertised_addresses(properties: Mapping[str, str]) -> dict[str, tuple[str,
     names = [name for name, _, _ in advertised]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: listener {twice[0]} is there twice")
+    if any(host == ANY_HOST for _, host, _ in advertised):
+        raise ConfigError(
+            f"{ADVERTISED_LISTENERS}: clients cannot connect to {ANY_HOST}; give a host that they"
+            " can reach, or none for the name of this machine"
+        )
     return {name: (host, port) for name, host, port in advertised}
 
 
