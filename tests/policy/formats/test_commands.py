@@ -403,3 +403,13 @@ def test_any_text_is_read_or_rejected(script: str) -> None:
     assert len(acls) <= script.count(READ_ORDERS)
     assert not any(MARK in format_acl_rule(acl) for acl, _ in acls)
     assert all(error.message for error in errors)
+
+
+def test_spaces_around_names_are_those_of_the_tool() -> None:
+    """Compared with kafka-acls of 3.9.1, which trims all names but those of transactions."""
+    grant = "kafka-acls --add --allow-principal User:a --operation Write"
+    names = "--topic ' t ' --transactional-id ' x '"
+    assert rules(f"{grant} {names}") == [
+        "TOPIC|t|LITERAL|User:a|*|WRITE|ALLOW",
+        "TRANSACTIONAL_ID| x |LITERAL|User:a|*|WRITE|ALLOW",
+    ]

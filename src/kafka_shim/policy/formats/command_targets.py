@@ -51,7 +51,10 @@ def check_option_combination(args: argparse.Namespace) -> None:
 
 
 def resource_filters_of_options(args: argparse.Namespace) -> list[AclFilter]:
-    """Return a filter for each named resource; the cluster has only a literal name."""
+    """Return a filter for each named resource; the cluster has only a literal name.
+
+    As kafka-acls, leave out spaces around names, but not around those of transactions.
+    """
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     options = (
         (ResourceType.TOPIC, args.topic),
@@ -61,7 +64,11 @@ def resource_filters_of_options(args: argparse.Namespace) -> list[AclFilter]:
         (ResourceType.USER, args.user_principal),
     )
     filters = {
-        AclFilter(resource_type, name.strip(), pattern_type): None
+        AclFilter(
+            resource_type,
+            name if resource_type is ResourceType.TRANSACTIONAL_ID else name.strip(),
+            pattern_type,
+        ): None
         for resource_type, names in options
         for name in names
     }
