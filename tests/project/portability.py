@@ -22,6 +22,7 @@ UNIX_ONLY: Final = re.compile(
     r"|[\"']/(?:dev|proc|tmp|etc)\b|\.symlink_to\("
 )
 SAFE: Final = {
+    "policy/formats/script_commands.py": "a name in a script that is read, and not run",
     "pipeline/spark/session.py": "the heap is Spark's own without os.sysconf",
     "pipeline/spark/lake.py": "`pipeline ingest` is refused on Windows",
     "cli/open_files_limit.py": "returns early on Windows",
