@@ -84,9 +84,8 @@ def parse_known_commands(text: str) -> tuple[list[AclWithLine], list[AclTextErro
 def _parse_options(parser: argparse.ArgumentParser, options: Sequence[str]) -> argparse.Namespace:
     before = ""
     for option in options:
-        name, _, value = option.rpartition("=")
-        is_connection = _CONNECTION_OPTIONS.intersection((before, name or option))
-        if MARK in option and not is_connection and not (name and MARK not in value):
+        is_connection = _CONNECTION_OPTIONS.intersection((before, option.partition("=")[0]))
+        if MARK in option and not is_connection:
             said = option.replace(MARK, "")
             raise AclTextError(f"`{said}` is a shell expression: write its value")
         before = option

@@ -35,6 +35,7 @@ _PRINTING = frozenset(
 _DECLARING = frozenset(("alias", "export", "readonly", "local", "declare", "typeset"))
 _READING = frozenset(("read", "mapfile", "readarray", "xargs", "parallel"))
 _WRITING = frozenset(("echo", "printf"))
+_SUBSTITUTED = re.compile(rf"{MARK}(?:\$\(|`).*kafka-acls", re.DOTALL)
 _NESTED = re.compile(rf"{MARK}\$\{{[^}}]*(?:\$\(|`)[^}}]*kafka-acls")
 _USED_NAME = re.compile(r"\$\{?(\w+)")
 _ENDING = frozenset(("exit", "exec", "return"))
@@ -97,11 +98,12 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
                 )
             continue  # it would be split again and again
         if before is not None and before.is_piped:
-            yield from _find_in_piped_text(before, command)
+            is_group = printed is not None and before.words == ["<<"]
+            yield from _find_in_piped_text(printed if is_group and printed else before, command)
         if _prints_grant(command):
             printed = command
-        elif printed is not None and command.words == ["<<"] and _is_kept(command):
-            yield _unknown_command(printed, "the text for a shell or a file is not evaluated")
+        elif printed is not None and command.words == ["<<"] and _is_saved(command):
+            yield _unknown_command(printed, "a file with kafka-acls, which is not evaluated")
         if _runs_variable(command, variables):
             yield _unknown_command(command, "kafka-acls is in a variable, which is not evaluated")
         else:
@@ -137,9 +139,9 @@ def _prints_grant(command: ShellCommand) -> bool:
     return command.words[0] in _WRITING and any(map(_GRANT.search, command.words))
 
 
-def _is_kept(command: ShellCommand) -> bool:
-    """Return whether what a command prints may be run: another command or a file gets it."""
-    return command.is_piped or any(not name.startswith("/dev/") for name in command.outputs)
+def _is_saved(command: ShellCommand) -> bool:
+    """Return whether what a command prints is in a file that may be run."""
+    return any(not re.match(r"/dev/|.*\.log$", name) for name in command.outputs)
 
 
 def _find_in_piped_text(command: ShellCommand, following: ShellCommand) -> Iterator[AclCommand]:
@@ -176,7 +178,7 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
         yield _unknown_command(command, "kafka-acls is in an expansion, which is not evaluated")
         return
     if words[0] in (*_PRINTING, *_DECLARING):
-        if command.outputs and _is_kept(command) and _prints_grant(command):
+        if _is_saved(command) and _prints_grant(command):
             yield _unknown_command(command, "a file with kafka-acls, which is not evaluated")
         return
     tool = next((at for at, word in enumerate(words) if _TOOL.fullmatch(word)), None)
@@ -242,7 +244,7 @@ def _shell_position(words: Sequence[str]) -> int | None:
 def _script_position(words: Sequence[str], shell: int | None) -> int | None:
     """Return which word a shell runs as a script."""
     is_text = re.search(r"\s", words[-1]) is not None
-    if len(words) == 1 and is_text:
+    if len(words) == 1 and is_text and not _SUBSTITUTED.search(words[0]):
         return 0  # the command of a Compose file with a shell as entry point
     if words[0] in _EVALUATING and is_text and _MENTION.search(words[-1]):
         return len(words) - 1
