@@ -27,9 +27,9 @@ report of a failed test has the denials, and [`broker.decisions()`](python-api.m
 returns all decisions. A line has an event in words, and named values.
 
 `--log-format json` prints one JSON object per line, with the values, `event`, `level`, `logger` and
-`timestamp` (UTC, such as `2026-01-31T18:03:15.910802Z`). At the level info, allowed requests have no line:
-`GET /requests` of the [HTTP API](http-api.md), the [inspector](../guides/inspector.md) or a
-[trace](../guides/replay.md) (`--record`) show all requests. Lines contain no
+`timestamp` (UTC, such as `2026-01-31T18:03:15.910802Z`). At the level info, allowed requests have
+no line: `GET /requests` of the [HTTP API](http-api.md), the [inspector](../guides/inspector.md) or
+a [trace](../guides/replay.md) (`--record`) show all requests. Lines contain no
 [secrets](../explanation/security.md#secrets).
 
 ## Decisions

@@ -26,7 +26,7 @@ def releases_page() -> str:
 
 def _api_lines() -> Iterator[str]:
     """Yield a row for each API that clients can call in some release."""
-    yield "| API | releases | API versions of the newest of these releases | differs | test vectors |"
+    yield "| API | releases | versions in the newest of them | differs | test vectors |"
     yield "|---|---|---|---|---|"
     different = _DIFFERENCES.read_text(encoding="utf-8")
     vectors = _vectors_by_api()
