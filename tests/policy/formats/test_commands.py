@@ -145,7 +145,11 @@ LOOP = "\nfor topic in orders bills; do\n  {} --topic $topic\ndone\n"
         (f"[ -f x ] && {READ_ORDERS}", 1, "or a test holds"),
         (f"a || {{\n{READ_ORDERS}; }}", 2, "depends on the group of commands of line 1"),
         (f"[ -f x ] && ( {READ_ORDERS} )", 1, "depends on the group of commands of line 1"),
-        (f"{READ} --topic $TOPIC", 1, "`$TOPIC` is a shell expression: write its value"),
+        (
+            f"{READ} --topic $TOPIC",
+            1,
+            "`$TOPIC` is a shell expression, or has a NUL: write its value",
+        ),
         (f"{READ} $OPTIONS", 1, "`$OPTIONS` is a shell expression"),
         (f'{READ} "$@"', 1, "`$@` is a shell expression"),
         (f"{READ} --topic {{a,b}}", 1, "`{a,b}` is a shell expression"),

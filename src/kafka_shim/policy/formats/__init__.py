@@ -114,7 +114,11 @@ def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
     writer = cast("Callable[[list[Acl]], str]", module.format_acls)
     wanted = list(dict.fromkeys(acls))
     text = writer(wanted)
-    found = set(parse_distinct_acls(text, format_name)) if wanted else set()
+    try:
+        found = set(parse_distinct_acls(text, format_name)) if wanted else set()
+    except AclTextError as error:  # such as of a NUL in a name, which no command line can have
+        message = f"the format `{format_name}` cannot express all ACLs: {error.message}"
+        raise AclTextError(message) from error
     for acl in wanted:
         if acl not in found:
             shown = import_module(f"{__name__}.rule_lines").acl_line(acl)

@@ -87,7 +87,7 @@ def _parse_options(parser: argparse.ArgumentParser, options: Sequence[str]) -> a
         is_connection = _CONNECTION_OPTIONS.intersection((before, option.partition("=")[0]))
         if MARK in option and not is_connection:
             said = option.replace(MARK, "")
-            raise AclTextError(f"`{said}` is a shell expression: write its value")
+            raise AclTextError(f"`{said}` is a shell expression, or has a NUL: write its value")
         before = option
     return parser.parse_args(options)
 
