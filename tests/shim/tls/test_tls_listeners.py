@@ -36,6 +36,11 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.tls.context import build_server_context
@@ -163,6 +168,29 @@ async def test_a_pem_keystore_is_read(tmp_path: Path) -> None:
         "ssl.keystore.location": str(tmp_path / "server.pem"),
     }
     assert await outcome(settings, trusting(tmp_path / "ca.pem")) == ErrorCode.NONE
+
+
+async def test_a_keystore_that_a_client_changes_is_not_loaded(tmp_path: Path) -> None:
+    """A real broker uses the new certificate at once (KIP-226)."""
+    authority = trustme.CA()
+    store, other = tmp_path / "server.pem", tmp_path / "other.pem"
+    for path in (store, other):
+        authority.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(path)
+    settings = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(store)}
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    name = "listener.name.ssl.ssl.keystore.location"
+    resource = AlterConfigsResource(4, "1", [AlterableConfig(name=name, value=str(other))])
+    served = []
+    async with serving(listeners=(TLS,), properties=settings) as broker:
+        for _ in range(2):
+            wire = await open_tls(broker.bootstrap_servers(), context)
+            served.append(wire.writer.get_extra_info("ssl_object").getpeercert(binary_form=True))
+            request = IncrementalAlterConfigsRequest(resources=[resource])
+            response = await wire.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+            await close(wire)
+            assert response.responses[0].error_code == ErrorCode.NONE
+    assert served[0] == served[1]
 
 
 async def test_a_pkcs12_keystore_and_truststore_are_used_for_mutual_tls(tmp_path: Path) -> None:
