@@ -9,9 +9,9 @@ from typing import NoReturn
 import msgspec
 
 from kafka_shim.policy.formats.files_without_acls import (
+    LocalModule,
     describe_foreign_file,
     local_modules,
-    unmade_modules,
 )
 from kafka_shim.text.input_errors import InputError
 from kafka_shim.text.input_files import read_text_without_bom
@@ -45,12 +45,12 @@ def read_acl_files(folder: Path) -> list[TextFile]:
             unread += [] if _is_hidden(path.relative_to(folder)) else [name]
             continue
         text = read_text_without_bom(str(path))
-        _reject_outside_modules(folder, path, text)
-        if path.suffix == ".tf":
-            unmade |= {
-                (path.parent / source).resolve(): f"{path}:{line}: the module {source}"
-                for source, line in unmade_modules(text)
-            }
+        for module in local_modules(text) if path.suffix == ".tf" else ():
+            if module.is_made:
+                _reject_outside_module(folder, path, module)
+            else:
+                what = f"{path}:{module.line}: the module {module.source}"
+                unmade[(path.parent / module.source).resolve()] = what
         reason = describe_foreign_file(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text, is_of_folder=True))
@@ -118,13 +118,10 @@ def _reject_unevaluated_files(acl_files: Sequence[TextFile], unmade: Mapping[Pat
                 raise InputError(f"{what} is made 0 times, {_ADVICE}")
 
 
-def _reject_outside_modules(folder: Path, path: Path, text: str) -> None:
+def _reject_outside_module(folder: Path, path: Path, module: LocalModule) -> None:
     """Raise InputError for a Terraform module with files outside of the folder."""
-    if path.suffix != ".tf":
-        return
-    for source, line in local_modules(text):
-        module = (path.parent / source).resolve()
-        if not module.is_relative_to(folder.resolve()):
-            raise InputError(f"{path}:{line}: the module {source} is not within {folder}")
-        if not any(module.glob("*.tf")):
-            raise InputError(f"{path}:{line}: the module {source} has no .tf files")
+    where, source = (path.parent / module.source).resolve(), module.source
+    if not where.is_relative_to(folder.resolve()):
+        raise InputError(f"{path}:{module.line}: the module {source} is not within {folder}")
+    if not any(where.glob("*.tf")):
+        raise InputError(f"{path}:{module.line}: the module {source} has no .tf files")

@@ -3,18 +3,18 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import jikkou
 from kafka_shim.policy.formats.documents import kubernetes_resources, load_documents
 from kafka_shim.policy.formats.hcl import (
     is_acl_resource_type,
-    is_single_local_module,
+    is_local_module,
     module_source,
     reject_acl_block,
 )
-from kafka_shim.policy.formats.hcl_blocks import Block, block_count_or_none, parse_blocks
+from kafka_shim.policy.formats.hcl_blocks import block_count_or_none, parse_blocks
 from kafka_shim.policy.formats.resource_markers import is_marked_for_deletion
 from kafka_shim.policy.formats.signs_of_acls import describe_sign_of_acls, mentions_acls
 
@@ -36,40 +36,39 @@ def describe_foreign_file(text: str, file_name: str) -> str | None:
     return None if read is None else read(text)
 
 
-def local_modules(text: str) -> Iterator[tuple[str, int]]:
-    """Yield sources and lines of Terraform modules that are folders beside the file."""
-    for block in _module_blocks(text):
-        if is_single_local_module(block):
-            yield module_source(block), block.line
+class LocalModule(NamedTuple):
+    """A Terraform module that is a folder beside the file, which is made once, or 0 times."""
+
+    source: str
+    line: int
+    is_made: bool
 
 
-def unmade_modules(text: str) -> Iterator[tuple[str, int]]:
-    """Yield sources and lines of local Terraform modules that are made 0 times."""
-    for block in _module_blocks(text):
-        is_local = module_source(block).startswith(("./", "../"))
-        if is_local and block_count_or_none(block) == 0:
-            yield module_source(block), block.line
-
-
-def _module_blocks(text: str) -> Iterator[Block]:
+def local_modules(text: str) -> Iterator[LocalModule]:
+    """Yield the local modules of a Terraform file whose number is known."""
     if text.lstrip().startswith("{"):
         return
     try:
         found = list(parse_blocks(text))
     except AclTextError:  # the file's own reader reports it
         return
-    yield from (block for block in found if block.keyword == "module")
+    for block in found:
+        if block.keyword == "module" and is_local_module(block):
+            count = block_count_or_none(block)
+            if count in (0, 1):
+                yield LocalModule(module_source(block), block.line, count == 1)
 
 
 def reject_local_modules(text: str) -> None:
     """Raise AclTextError for Terraform modules in other folders, which may have ACLs."""
     errors = [
         AclTextError(
-            f"the module {source} may have ACLs, and is not read with this file alone; give the"
-            " folder that contains both, or the output of `terraform show -json`",
-            line,
+            f"the module {module.source} may have ACLs, and is not read with this file alone; give"
+            " the folder that contains both, or the output of `terraform show -json`",
+            module.line,
         )
-        for source, line in local_modules(text)
+        for module in local_modules(text)
+        if module.is_made
     ]
     if errors:
         raise AclTextError(errors[0].message, errors[0].line, errors[1:])

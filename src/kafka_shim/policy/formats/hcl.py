@@ -163,8 +163,12 @@ def is_acl_resource_type(resource_type: str) -> bool:
 
 def is_single_local_module(block: Block) -> bool:
     """Return whether a module is a folder beside the file that is used once."""
-    is_local = module_source(block).startswith(("./", "../"))
-    return is_local and block_count_or_none(block) == 1
+    return is_local_module(block) and block_count_or_none(block) == 1
+
+
+def is_local_module(block: Block) -> bool:
+    """Return whether a module is a folder beside the file."""
+    return module_source(block).startswith(("./", "../"))
 
 
 def module_source(block: Block) -> str:
