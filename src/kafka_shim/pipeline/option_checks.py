@@ -30,7 +30,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.text.html_page import page_start_pattern
 from kafka_shim.text.output_paths import check_output_file, mark_output_folder
 from kafka_shim.trace_format.blocks import BlockHeader
-from kafka_shim.trace_format.foreign_files import describe_missing_segments, import_hint
+from kafka_shim.trace_format.foreign_files import describe_missing_segments, first_import_hint
 from kafka_shim.trace_format.segments import (
     SUFFIX,
     contains_block,
@@ -153,7 +153,7 @@ def _check_trace_exists(paths: list[str], *, needs_complete_block: bool) -> None
     if not found:
         raise PipelineError(describe_missing_segments([Path(path) for path in paths]))
     if needs_complete_block and not any(contains_block(Path(path)) for path in found):
-        if hint := _import_hint(paths):
+        if hint := first_import_hint([Path(path) for path in paths]):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
         if not any(path.endswith(SUFFIX) for path in found):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{_ACLS_HINT}")
@@ -161,10 +161,6 @@ def _check_trace_exists(paths: list[str], *, needs_complete_block: bool) -> None
             f"`{', '.join(paths)}` contains no complete trace block;"
             " `kafka-shim pipeline damage` shows the reason"
         )
-
-
-def _import_hint(paths: list[str]) -> str:
-    return next((hint for path in paths if (hint := import_hint(Path(path)))), "")
 
 
 def _check_period_has_entries(

@@ -20,8 +20,12 @@ def describe_missing_segments(paths: Sequence[Path]) -> str:
     names = ", ".join(map(str, paths))
     if all(path.is_dir() and not any(path.iterdir()) for path in paths):
         return f"`{names}` is empty, as the folder of a recording is if no client sent a request"
-    hint = next((hint for path in paths if (hint := import_hint(path))), "")
-    return f"`{names}` has no trace: it contains no segment (*{SUFFIX}){hint}"
+    return f"`{names}` has no trace: it contains no segment (*{SUFFIX}){first_import_hint(paths)}"
+
+
+def first_import_hint(paths: Sequence[Path]) -> str:
+    """Return how to import the first log or capture of these paths; empty if there is none."""
+    return next((hint for path in paths if (hint := import_hint(path))), "")
 
 
 def import_hint(path: Path) -> str:
