@@ -10,7 +10,12 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS, parse_super_users
+from kafka_shim.authorizer.authorizer import (
+    ALLOW_EVERYONE,
+    AUTHORIZER_CLASS,
+    SUPER_USERS,
+    parse_super_users,
+)
 from kafka_shim.shim.config import (
     ANY_HOST,
     ID_MAX,
@@ -32,7 +37,6 @@ from kafka_shim.shim.state.settings.config_definitions import (
 from kafka_shim.text.valid_text import is_utf8
 from kafka_shim.text.whole_number import parse_whole_number
 
-AUTHORIZER = "authorizer.class.name"
 LISTENERS = "listeners"
 ADVERTISED_LISTENERS = "advertised.listeners"
 RACK = "broker.rack"
@@ -47,7 +51,7 @@ _DEFAULT_PORT = "9092"
 _ROLES = "process.roles"
 _IDS = ("node.id", "broker.id")
 _TRANSLATED = (
-    *(LISTENERS, ADVERTISED_LISTENERS, PROTOCOL_MAP, AUTHORIZER, SUPER_USERS, ALLOW_EVERYONE),
+    *(LISTENERS, ADVERTISED_LISTENERS, PROTOCOL_MAP, AUTHORIZER_CLASS, SUPER_USERS, ALLOW_EVERYONE),
     *("cluster.id", RACK, *_IDS),
 )
 _BROKER_MARKS = (LISTENERS, HOST_NAME, PORT, _ROLES, *_IDS, "zookeeper.connect")
@@ -225,8 +229,8 @@ def translate_settings(
             )
     except (ConfigError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from error
-    if AUTHORIZER in settings:
-        fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
+    if AUTHORIZER_CLASS in settings:
+        fields["authorizer"] = settings[AUTHORIZER_CLASS].strip() or "none"
     fields |= _identity_fields(settings, where)
     users = _listener_users(rest, where)
     is_by_listener = any(_is_listener_users_key(key) for key in all_settings)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from kafka_shim.authorizer.authorizer import AUTHORIZER_CLASS
 from kafka_shim.protocol.features import Feature
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
@@ -35,9 +36,9 @@ def static_settings(
     if node.rack is not None:
         settings["broker.rack"] = node.rack
     if config.authorizer == "standard":
-        settings["authorizer.class.name"] = default_authorizer_class
+        settings[AUTHORIZER_CLASS] = default_authorizer_class
     elif config.authorizer != "none":
-        settings["authorizer.class.name"] = config.authorizer
+        settings[AUTHORIZER_CLASS] = config.authorizer
     if config.super_users:
         settings["super.users"] = ";".join(config.super_users)
     if config.allow_everyone_if_no_acl_found:
