@@ -98,8 +98,8 @@ def _find_in_script(text: str, line: int, construct: str = "") -> Iterator[AclCo
                 )
             continue  # it would be split again and again
         if before is not None and before.is_piped:
-            is_group = printed is not None and before.words == ["<<"]
-            yield from _find_in_piped_text(printed if is_group and printed else before, command)
+            of_group = printed if before.words == ["<<"] else None
+            yield from _find_in_piped_text(of_group or before, command)
         if _prints_grant(command):
             printed = command
         elif printed is not None and command.words == ["<<"] and _is_saved(command):
