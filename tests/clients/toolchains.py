@@ -15,7 +15,8 @@ from kafka_shim.schemas.pins import read_pins
 
 DRIVERS = Path(__file__).parent / "drivers"
 JAVA_POM = DRIVERS / "java" / "pom.xml"
-CACHE = Path(__file__).parents[2] / ".cache" / "clients"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "kafka-shim" / "clients"
+"""Of the user: each name has a digest of what it was made of, so a fresh clone finds it there."""
 
 WITH_TOOLS = "4.3.1"
 """The last release whose kafka-streams and kafka-tools are in the Maven registry."""
@@ -57,8 +58,9 @@ def java(pom: Path, code: Sequence[Path], main: str, release: str, *profile: str
     jars = f"{fetched}/*"
     compiler = ["javac", "-Xlint:all", "-Werror", "-cp", jars]
     compiler += [str(path) for path in sources]
+    made_of = (*options, os.path.realpath(shutil.which("javac") or ""))
     classes = kept(
-        "classes", [pom, *sources], lambda folder: build([*compiler, "-d", folder]), *options
+        "classes", [pom, *sources], lambda folder: build([*compiler, "-d", folder]), *made_of
     )
     # For a small, short-lived JVM: the serial collector and the first compiler tier only.
     flags = ["-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]

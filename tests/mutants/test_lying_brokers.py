@@ -28,7 +28,7 @@ from tests.recordings.test_vectors import shim_of
 from tests.recordings.vectors import FOLDER
 from tests.support.checked_folders import JUDGES
 
-pytestmark = JUDGES
+pytestmark = [JUDGES, pytest.mark.folders("docs/guides/vectors.md")]
 
 RULES = FOLDER / "4.4.0" / "rules.json"
 WAIT_S = 0.3

@@ -25,6 +25,9 @@ from tests.pipeline.agreement import (
 )
 from tests.pipeline.circumstances import Exchanges, undetermined
 from tests.recordings.traffic.recording import PROXY
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = [PIPELINE, pytest.mark.folders("docs/explanation/derived-accesses.md")]
 
 DERIVED = SOURCES[:3]
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "derived-accesses.md"

@@ -26,6 +26,9 @@ from kafka_shim.traces.importers.log_import import import_authorizer_log
 from tests.pipeline import agreement
 from tests.pipeline.asking import parsed
 from tests.recordings.traffic.recording import AUDIT_LOG
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = PIPELINE
 
 pytest.importorskip("pyspark")
 

@@ -37,6 +37,9 @@ from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from tests.pipeline.traces import TraceMaker, random_trace
 from tests.support.acls import make_acl
+from tests.support.checked_folders import PIPELINE
+
+pytestmark = [PIPELINE, pytest.mark.folders("examples/demo.yaml")]
 
 USERS, HOSTS = ("User:a", "User:b"), ("h1", "h2")
 NAMES = ("orders", "orders-secret", "other", "x")

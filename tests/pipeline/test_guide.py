@@ -12,7 +12,7 @@ from kafka_shim.pipeline.jobs import JOBS
 from tests.docs.shown import ROOT
 from tests.support.checked_folders import PIPELINE
 
-pytestmark = PIPELINE
+pytestmark = [PIPELINE, pytest.mark.folders("docs/guides/pipeline.md", "examples")]
 
 PAGE = (ROOT / "docs/guides/pipeline.md").read_text()
 SHOWN = dict(

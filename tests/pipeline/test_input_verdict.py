@@ -17,7 +17,7 @@ from tests.pipeline.traces import TraceMaker
 from tests.support.acls import make_acl
 from tests.support.checked_folders import PIPELINE
 
-pytestmark = PIPELINE
+pytestmark = [PIPELINE, pytest.mark.folders("examples/trace")]
 
 TOPICS = [f"topic-{n}" for n in range(6)]
 ACLS = [make_acl(Operation.READ, topic) for topic in (*TOPICS, "never")]

@@ -25,7 +25,7 @@ from tests.pipeline.random_scenarios import (
 )
 from tests.support.checked_folders import PIPELINE
 
-pytestmark = PIPELINE
+pytestmark = [PIPELINE, pytest.mark.folders("src/kafka_shim/shim")]
 
 SEEDS = (
     *range(6),

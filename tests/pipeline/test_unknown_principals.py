@@ -29,7 +29,10 @@ from kafka_shim.traces.importers.authorizer_log import (
 from tests.pipeline.agreement import RELEASE
 from tests.recordings.traffic.grants import acls
 from tests.recordings.traffic.recording import ARCHIVES, AUDIT_LOG, CAPTURE, PROXY
+from tests.support.checked_folders import PIPELINE
 from tests.traces.captures.wires import capture_of
+
+pytestmark = PIPELINE
 
 SASL_AUTHENTICATE = int(ApiKey.SASL_AUTHENTICATE).to_bytes(2, "big")
 

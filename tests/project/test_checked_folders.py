@@ -7,9 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import grimp
 import pytest
 
-from tests.support.checked_folders import CHECKED, ROOT, content_digest
+from tests.support.checked_folders import CHECKED, PIPELINE, ROOT, content_digest
 
 TEST = """
 import pytest
@@ -19,9 +20,18 @@ def test_slow(): assert open("packages/go/a.go").read() != "broken"
 
 @pytest.mark.folders("packages/go")
 def test_maybe():
-    if open("packages/go/a.go").read() == "absent": pytest.skip("not here")
+    content = open("packages/go/a.go").read()
+    if content == "absent": pytest.skip("not here")
+    if content == "interrupt": raise KeyboardInterrupt
 
 def test_quick(): pass
+"""
+PLANTED = """
+import pytest
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_call(item):
+    assert item.name != "test_slow"
 """
 CONFTEST = """
 from pathlib import Path
@@ -41,6 +51,7 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "packages" / "go" / "a.go").write_text("one")
     (tmp_path / "test_go.py").write_text(TEST)
     (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "planted.py").write_text(PLANTED)
     (tmp_path / ".gitignore").write_text("__pycache__/\n")
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     return tmp_path
@@ -51,7 +62,7 @@ def output(checkout: Path, *words: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir=.", *words],
         cwd=checkout,
-        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": f"{ROOT}:."},
         capture_output=True,
         text=True,
         check=False,
@@ -73,10 +84,9 @@ def checked(checkout: Path) -> list[str]:
 
 
 def test_tests_run_again_only_when_their_folder_changes(checkout: Path) -> None:
-    assert counts(checkout) == {"passed": 3}
-    assert not (checkout / "checked.json").exists()
-    assert counts(checkout, "--all-folders") == {"passed": 3}
+    assert "checked.json has what slow tests passed with" in output(checkout)
     assert counts(checkout) == {"passed": 1, "deselected": 2}
+    assert counts(checkout, "--all-folders") == {"passed": 3}
     (checkout / "README.md").write_text("beside it")
     (checkout / "packages" / "golang").write_text("beside it")
     assert counts(checkout) == {"passed": 1, "deselected": 2}
@@ -89,8 +99,21 @@ def test_what_failed_or_was_skipped_runs_again(content: str, outcome: str, check
     counts(checkout, "--all-folders")
     assert checked(checkout) == ["test_go.py"]
     (checkout / "packages" / "go" / "a.go").write_text(content)
-    assert counts(checkout, "--all-folders") == {outcome: 1, "passed": 2}
+    assert counts(checkout) == {outcome: 1, "passed": 2}
+    assert counts(checkout) == {outcome: 1, "passed": 2}
+
+
+def test_a_known_content_that_fails_is_known_no_more(checkout: Path) -> None:
+    counts(checkout)
+    assert checked(checkout) == ["test_go.py"]
+    assert counts(checkout, "--all-folders", "-p", "planted") == {"failed": 1, "passed": 2}
     assert checked(checkout) == []
+
+
+def test_an_interrupted_run_keeps_nothing(checkout: Path) -> None:
+    (checkout / "packages" / "go" / "a.go").write_text("interrupt")
+    assert "KeyboardInterrupt" in output(checkout)
+    assert not (checkout / "checked.json").exists()
 
 
 @pytest.mark.parametrize("chosen", [["-k", "slow"], ["-m", "folders"], ["test_go.py"]])
@@ -119,6 +142,16 @@ def test_without_git_all_tests_run(tmp_path: Path) -> None:
 def test_a_marker_that_names_nothing_is_an_error() -> None:
     with pytest.raises(ValueError, match="names packages/fortran: there is no such file"):
         content_digest(ROOT, ("packages/fortran",))
+
+
+def test_jobs_depend_on_their_paths_alone() -> None:
+    """Formats of ACLs, facts from jars and texts have tests of their own, which always run."""
+    graph = grimp.build_graph("kafka_shim", cache_dir=None)
+    imported = graph.find_upstream_modules("kafka_shim.pipeline", as_package=True)
+    files = {f"src/{module.replace('.', '/')}.py" for module in imported}
+    assert len(files) > 100
+    rooms = [f"src/kafka_shim/{room}" for room in ("policy/formats", "schemas", "text")]
+    assert not [file for file in files if not file.startswith((*PIPELINE.args, *rooms))]
 
 
 def test_the_checked_files_are_tests_of_this_tree() -> None:

@@ -1,14 +1,15 @@
 """Slow tests run only if what they depend on has changed since all of them passed.
 
 `tests/checked_folders.json` has, for each file with tests that have the marker `folders`, a digest
-of that file and of the paths of its markers. `make check` runs them all, and writes the digests of
-those files of which each test passed. A run of chosen tests leaves none out, and writes nothing.
+of that file and of the paths of its markers. A run of all tests adds the digests of those files of
+which each such test passed. `make check` leaves none out. A run of chosen tests leaves none out and
+writes nothing.
 """
 
 import hashlib
 import json
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "kafka_shim"
 CHECKED = ROOT / "tests" / "checked_folders.json"
 MARKER = "folders"
 OPTION = "--all-folders"
@@ -25,12 +27,14 @@ DEFAULTS = ("", "not heavy")
 """Expressions of markers that choose no tests."""
 
 PIPELINE = pytest.mark.folders(
-    *(f"src/kafka_shim/{room}" for room in ("authorizer", "pipeline", "policy", "protocol")),
+    *(f"src/kafka_shim/{room}" for room in ("authorizer", "pipeline", "protocol", "trace_format")),
     *(f"src/kafka_shim/traces/{room}" for room in ("captures", "identities", "importers")),
-    "src/kafka_shim/trace_format",
+    "src/kafka_shim/policy/least",
+    *(f"src/kafka_shim/policy/{file.name}" for file in (SOURCE / "policy").glob("*.py")),
     "tests/pipeline",
+    "tests/recordings/traffic",
 )
-"""Of tests that run many jobs: what jobs are made of."""
+"""Of tests that run many jobs: what jobs are made of. Formats of ACLs have tests of their own."""
 JUDGES = pytest.mark.folders(
     "conformance", "src/kafka_shim/conformance", "tests/conformance", "tests/mutants", "vectors"
 )
@@ -43,10 +47,13 @@ class CheckedFolders:
     def __init__(self, config: pytest.Config, checked: Path = CHECKED) -> None:
         self._config = config
         self._checked = checked
-        self._outcomes: defaultdict[str, set[str]] = defaultdict(set)
+        self._passed: Counter[str] = Counter()
+        self._not_passed: set[str] = set()
+        self._expected: dict[str, tuple[str, int]] = {}
         self._digests: dict[str, str] = {}
         self._is_whole = is_whole_run(config)
         self._left_out = 0
+        self._has_news = False
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -57,42 +64,50 @@ class CheckedFolders:
         """Leave out the tests whose digest is known; the summary counts them."""
         if not self._is_whole:
             return
-        digests = current_digests(self._config.rootpath, items)
+        self._digests = current_digests(self._config.rootpath, items)
         known = {} if self._config.getoption(OPTION) else self._known()
-        unchanged = []
-        for item in items:
-            file = file_of(item.nodeid)
-            if file in digests and item.get_closest_marker(MARKER):
-                item.user_properties.append((MARKER, digests[file]))
-                if known.get(file) == digests[file]:
-                    unchanged.append(item)
+        unchanged = {
+            item for item in self._marked(items) if self._digest(item) == known.get(file_of(item))
+        }
         self._left_out = len(unchanged)
         if unchanged:
-            self._config.hook.pytest_deselected(items=unchanged)
-            items[:] = [item for item in items if item not in set(unchanged)]
+            self._config.hook.pytest_deselected(items=[*unchanged])
+            items[:] = [item for item in items if item not in unchanged]
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Give each marked test the digest of its file, and how many of that file will run."""
+        marked = self._marked(session.items)
+        numbers = Counter(map(file_of, marked))
+        for item in marked:
+            item.user_properties.append((MARKER, (self._digest(item), numbers[file_of(item)])))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        for name, digest in report.user_properties:
-            if name == MARKER:
-                file = file_of(report.nodeid)
-                self._digests[file] = str(digest)
-                self._outcomes[file].add(report.outcome)
+        for name, expected in report.user_properties:
+            if name == MARKER and isinstance(expected, list | tuple):
+                file = report.nodeid.partition("::")[0]
+                self._expected[file] = (expected[0], expected[1])
+                self._passed[file] += report.when == "call" and report.passed
+                if not report.passed:
+                    self._not_passed.add(file)
 
     def pytest_sessionfinish(self) -> None:
         """Keep the digests of files of which all tests ran and passed."""
         if is_worker(self._config):
             self._config.workeroutput[LEFT_OUT] = self._left_out  # type: ignore[attr-defined]
             return
-        if not (self._is_whole and self._config.getoption(OPTION)):
+        if not self._is_whole:
             return
         known = self._known()
-        for file, outcomes in self._outcomes.items():
-            known.pop(file, None)
-            if outcomes == {"passed"}:
-                known[file] = self._digests[file]
+        for file, (digest, number) in self._expected.items():
+            if file in self._not_passed:
+                known.pop(file, None)
+            elif self._passed[file] == number:
+                known[file] = digest
         root = self._config.rootpath
         there = {file: known[file] for file in sorted(known) if (root / file).exists()}
-        self._checked.write_text(json.dumps(there, indent=1) + "\n")
+        if there != self._known():
+            self._checked.write_text(json.dumps(there, indent=1) + "\n")
+            self._has_news = True
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -103,6 +118,19 @@ class CheckedFolders:
         if self._left_out:
             text = f"{self._left_out} slow tests left out: what they depend on passed; {OPTION}"
             terminalreporter.write_line(f"{text} runs them")
+        if self._has_news:
+            text = "has what slow tests passed with: commit it with what they tested"
+            terminalreporter.write_line(f"{self._checked.name} {text}")
+
+    def _marked(self, items: list[pytest.Item]) -> list[pytest.Item]:
+        return [
+            item
+            for item in items
+            if file_of(item) in self._digests and item.get_closest_marker(MARKER)
+        ]
+
+    def _digest(self, item: pytest.Item) -> str:
+        return self._digests[file_of(item)]
 
     def _known(self) -> dict[str, str]:
         try:
@@ -126,9 +154,9 @@ def is_whole_run(config: pytest.Config) -> bool:
     return not (chosen or config.option.keyword or config.option.markexpr not in DEFAULTS)
 
 
-def file_of(node_id: str) -> str:
+def file_of(item: pytest.Item) -> str:
     """Return the file of a test."""
-    return node_id.partition("::")[0]
+    return item.nodeid.partition("::")[0]
 
 
 def current_digests(root: Path, items: list[pytest.Item]) -> dict[str, str]:
@@ -136,7 +164,7 @@ def current_digests(root: Path, items: list[pytest.Item]) -> dict[str, str]:
     paths: defaultdict[str, set[str]] = defaultdict(set)
     for item in items:
         for marker in item.iter_markers(MARKER):
-            paths[file_of(item.nodeid)].update(marker.args)
+            paths[file_of(item)].update(marker.args)
     digests = {file: content_digest(root, (*found, file)) for file, found in paths.items()}
     return {file: digest for file, digest in digests.items() if digest is not None}
 
