@@ -12,6 +12,9 @@ import pytest
 
 from tests.support.checked_folders import CHECKED, PIPELINE, ROOT, content_digest
 
+OF_THE_PLUGIN = pytest.mark.folders("tests/support/checked_folders.py")
+"""Of tests that run pytest."""
+
 TEST = """
 import pytest
 
@@ -83,6 +86,7 @@ def checked(checkout: Path) -> list[str]:
     return [*json.loads((checkout / "checked.json").read_text())]
 
 
+@OF_THE_PLUGIN
 def test_tests_run_again_only_when_their_folder_changes(checkout: Path) -> None:
     assert "checked.json has what slow tests passed with" in output(checkout)
     assert counts(checkout) == {"passed": 1, "deselected": 2}
@@ -94,6 +98,7 @@ def test_tests_run_again_only_when_their_folder_changes(checkout: Path) -> None:
     assert counts(checkout) == {"passed": 3}
 
 
+@OF_THE_PLUGIN
 @pytest.mark.parametrize(("content", "outcome"), [("broken", "failed"), ("absent", "skipped")])
 def test_what_failed_or_was_skipped_runs_again(content: str, outcome: str, checkout: Path) -> None:
     counts(checkout, "--all-folders")
@@ -103,6 +108,7 @@ def test_what_failed_or_was_skipped_runs_again(content: str, outcome: str, check
     assert counts(checkout) == {outcome: 1, "passed": 2}
 
 
+@OF_THE_PLUGIN
 def test_a_known_content_that_fails_is_known_no_more(checkout: Path) -> None:
     counts(checkout)
     assert checked(checkout) == ["test_go.py"]
@@ -110,12 +116,14 @@ def test_a_known_content_that_fails_is_known_no_more(checkout: Path) -> None:
     assert checked(checkout) == []
 
 
+@OF_THE_PLUGIN
 def test_an_interrupted_run_keeps_nothing(checkout: Path) -> None:
     (checkout / "packages" / "go" / "a.go").write_text("interrupt")
     assert "KeyboardInterrupt" in output(checkout)
     assert not (checkout / "checked.json").exists()
 
 
+@OF_THE_PLUGIN
 @pytest.mark.parametrize("chosen", [["-k", "slow"], ["-m", "folders"], ["test_go.py"]])
 def test_chosen_tests_run_and_check_nothing(chosen: list[str], checkout: Path) -> None:
     assert counts(checkout, "--all-folders") == {"passed": 3}
@@ -127,6 +135,7 @@ def test_chosen_tests_run_and_check_nothing(chosen: list[str], checkout: Path) -
     assert counts(checkout, *chosen)["passed"] >= 1
 
 
+@OF_THE_PLUGIN
 @pytest.mark.parametrize("spread", [[], ["-p", "xdist", "-n", "2"]])
 def test_the_summary_counts_what_is_left_out(spread: list[str], checkout: Path) -> None:
     assert counts(checkout, "--all-folders", *spread) == {"passed": 3}
