@@ -3,7 +3,7 @@
 from hypothesis import given, strategies as st
 
 from kafka_shim.authorizer.model import Actor
-from kafka_shim.authorizer.pattern import Pattern, PrincipalAndHost
+from kafka_shim.authorizer.patterns import Pattern, PrincipalAndHost
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
 SUBJECTS = [PrincipalAndHost(f"User:u{n}", "*") for n in range(4)]

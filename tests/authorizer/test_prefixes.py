@@ -3,8 +3,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.pattern import Pattern, PrincipalAndHost
-from kafka_shim.authorizer.pattern_index import PrefixIndex
+from kafka_shim.authorizer.patterns import Pattern, PrefixIndex, PrincipalAndHost
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
 TEXTS = st.text(alphabet="ab", max_size=60)

@@ -1,7 +1,6 @@
 """The patterns of one resource type, by name and by subject."""
 
-from kafka_shim.authorizer.pattern import Pattern, PrincipalAndHost
-from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
+from kafka_shim.authorizer.patterns import Pattern, PrincipalAndHost, ResourceTypeIndex
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
 ALICE, BOB = PrincipalAndHost("User:alice", "*"), PrincipalAndHost("User:bob", "*")

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, PrincipalAndHost
+from kafka_shim.authorizer.patterns import DENY_SHIFT, GrantBits, Pattern, PrincipalAndHost
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 

@@ -7,8 +7,13 @@ from typing import Protocol
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
 from kafka_shim.authorizer.networks import parse_network
-from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, PrincipalAndHost
-from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
+from kafka_shim.authorizer.patterns import (
+    DENY_SHIFT,
+    GrantBits,
+    Pattern,
+    PrincipalAndHost,
+    ResourceTypeIndex,
+)
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 BEFORE_CHANGE_MAX = 20

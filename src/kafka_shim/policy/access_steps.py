@@ -7,7 +7,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.decide import grant_bits
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, DecisionReason
-from kafka_shim.authorizer.pattern import GrantBits
+from kafka_shim.authorizer.patterns import GrantBits
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.store import acls_of_grant
 from kafka_shim.policy.checked_accesses import (

@@ -13,7 +13,7 @@ from operator import itemgetter
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl
-from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.authorizer.patterns import Pattern
 from kafka_shim.policy.checked_accesses import possible_hosts
 from kafka_shim.policy.name_sets import (
     NameSet,

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.authorizer.pattern import DENY_SHIFT
+from kafka_shim.authorizer.patterns import DENY_SHIFT
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit, grant_bit_of_acl
 from kafka_shim.policy.checked_accesses import (
     checked_operations_by_resource_type,

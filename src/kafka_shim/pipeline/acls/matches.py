@@ -13,7 +13,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.authorizer.patterns import Pattern
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import (
