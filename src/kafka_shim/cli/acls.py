@@ -17,7 +17,7 @@ from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.cli.connection_options import add_connection_arguments, connect_with_options
 from kafka_shim.cli.error_output import print_command_error
-from kafka_shim.cli.usage import UsageError, parse_release_option
+from kafka_shim.cli.usage import UsageError, release_argument
 from kafka_shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.client.client import Client, ClientError
 from kafka_shim.policy.formats import (
@@ -91,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kafka-version",
+        type=release_argument,
         metavar="RELEASE",
         help="Print in the format of this release's kafka-acls (default: the newest)",
     )
@@ -186,9 +187,7 @@ def _read_command_script(args: argparse.Namespace) -> list[AclWithLine]:
 
 
 def _run_on_broker(args: argparse.Namespace) -> int:
-    args.style = acl_tool_output_of_release(
-        parse_release_option(args.kafka_version) or RELEASES[-1]
-    )
+    args.style = acl_tool_output_of_release(args.kafka_version or RELEASES[-1])
     if args.acls:
         acls_by_resource = _group_file_acls(args)
     else:

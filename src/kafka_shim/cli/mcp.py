@@ -8,7 +8,6 @@ from kafka_shim.cli.policy_options import add_rule_arguments
 from kafka_shim.cli.usage import (
     UsageError,
     check_principal_option,
-    parse_release_option,
     run_reporting_errors,
 )
 from kafka_shim.text import extras
@@ -58,7 +57,6 @@ def _serve(args: argparse.Namespace) -> int:
 
     for principal in args.super_user:
         check_principal_option("--super-user", principal)
-    parse_release_option(args.kafka_version)
     if not args.root.is_dir():
         raise UsageError(f"--root `{args.root}`: no such folder")
     create_server(McpTools(args)).run("stdio")

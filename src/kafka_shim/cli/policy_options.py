@@ -18,7 +18,7 @@ from kafka_shim.cli.connection_options import (
     add_connection_arguments,
     connect_with_options,
 )
-from kafka_shim.cli.usage import UsageError, check_principal_option, parse_release_option
+from kafka_shim.cli.usage import UsageError, check_principal_option, release_argument
 from kafka_shim.client.cluster_policy import read_policy
 from kafka_shim.policy.acl_files import read_accepted_acls, read_located_acls
 from kafka_shim.policy.policy import Policy, depends_on_assumed_mode
@@ -34,6 +34,7 @@ def add_rule_arguments(group: argparse._ActionsContainer) -> None:
     """Add the options of what decides besides the ACLs."""
     group.add_argument(
         "--kafka-version",
+        type=release_argument,
         metavar="RELEASE",
         help="Kafka release whose rules decide (default: the broker's, else the newest)",
     )
@@ -101,7 +102,6 @@ def check_acl_source(args: argparse.Namespace) -> None:
         raise UsageError(NO_ACLS_GIVEN)
     for principal in args.super_user:
         check_principal_option("--super-user", principal)
-    parse_release_option(args.kafka_version)
 
 
 def policy_of_source(args: argparse.Namespace) -> Policy:
@@ -127,7 +127,7 @@ def policy_of_files(
 ) -> Policy:
     """Return the ACLs of files, with the options, else the settings of another policy."""
     policy = policy_without_acls(args) if settings_of is None else settings_of
-    release = parse_release_option(args.kafka_version) or policy.release
+    release = args.kafka_version or policy.release
     return msgspec.structs.replace(
         policy,
         acls=read_accepted_acls(paths, release),
@@ -162,7 +162,7 @@ def read_cluster_policy(
 
 def with_rule_options(args: argparse.Namespace, policy: Policy) -> Policy:
     """Return the policy with the release and the settings that options give."""
-    release = parse_release_option(args.kafka_version) or policy.release
+    release = args.kafka_version or policy.release
     policy = msgspec.structs.replace(policy, release=release)
     if args.allow_everyone_if_no_acl_found is not None:
         policy = policy.with_mode(allow_everyone=args.allow_everyone_if_no_acl_found)

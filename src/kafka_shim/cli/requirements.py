@@ -19,7 +19,7 @@ from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_ver
 from kafka_shim.cli.usage import (
     UsageError,
     parse_api_name,
-    parse_release_option,
+    release_argument,
     run_reporting_errors,
 )
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
@@ -57,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kafka-version",
+        type=release_argument,
         metavar="RELEASE",
         help="Print one line for each check of this Kafka release: the permission and the error"
         " (default: all releases, in detail)",
@@ -96,7 +97,7 @@ def _filter_of_options(args: argparse.Namespace) -> RequirementFilter:
             None if api is None else parse_api_name(api),
             None if operation is None else parse_operation(operation),
             None if resource is None else parse_resource_type(resource),
-            parse_release_option(args.kafka_version),
+            args.kafka_version,
         )
     except AclTextError as error:
         raise UsageError(str(error)) from error

@@ -8,7 +8,7 @@ from kafka_shim.cli.policy_options import (
     policy_of_files,
     with_settings,
 )
-from kafka_shim.cli.usage import UsageError
+from kafka_shim.cli.usage import UsageError, release_argument
 from kafka_shim.policy.policy import Policy
 
 
@@ -26,6 +26,7 @@ def add_side_arguments(parser: argparse.ArgumentParser) -> None:
         )
         group.add_argument(
             f"--{name}-version",
+            type=release_argument,
             metavar="RELEASE",
             help="Kafka release whose rules decide (default: --kafka-version, else that of the"
             " cluster)",
