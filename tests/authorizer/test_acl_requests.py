@@ -1,8 +1,8 @@
 """Validation in CreateAcls, DescribeAcls and DeleteAcls, release by release."""
 
+import msgspec
 import pytest
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_requests import (
     AclElementError,
     ConnectionCloses,
@@ -13,7 +13,12 @@ from kafka_shim.authorizer.acl_requests import (
     parse_filter,
     parse_filters,
 )
-from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, InvalidCodeHandling
+from kafka_shim.authorizer.acl_rules import (
+    NEWEST_RULES,
+    AclRules,
+    InvalidCodeHandling,
+    acl_rules_of_release,
+)
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -24,7 +29,8 @@ GOOD = WireAcl(2, "orders", 3, "User:alice", "*", 3, 3)
 ANYTHING = WireAcl(1, None, 1, None, None, 1, 1)
 FIELDS = ("resource_type", "pattern_type", "operation", "permission")
 
-ZOOKEEPER_RULES = AclRules(
+ZOOKEEPER_RULES = msgspec.structs.replace(
+    NEWEST_RULES,
     zero_code_in_creation=InvalidCodeHandling.FAIL_ELEMENT,
     filter_code_in_creation=InvalidCodeHandling.CLOSE_CONNECTION,
     any_resource_type_in_creation=InvalidCodeHandling.FAIL_ELEMENT,
@@ -39,7 +45,7 @@ ZOOKEEPER_RULES = AclRules(
 
 def changed(codes: WireAcl, **fields: object) -> WireAcl:
     return WireAcl(
-        **{name: fields.get(name, getattr(codes, name)) for name in codes.__struct_fields__}  # type: ignore[arg-type]
+        **{name: fields.get(name, getattr(codes, name)) for name in codes.__struct_fields__}
     )
 
 
@@ -161,7 +167,9 @@ def test_hosts_are_checked_since_4_4(host: str) -> None:
 def test_names_that_are_invalid_zookeeper_paths_are_rejected(
     name: str, nested: bool, accepted: bool
 ) -> None:
-    rules = AclRules(names_can_be_any_text=False, zookeeper_names_can_have_slash=nested)
+    rules = msgspec.structs.replace(
+        NEWEST_RULES, names_can_be_any_text=False, zookeeper_names_can_have_slash=nested
+    )
     assert outcomes(changed(GOOD, resource_name=name), rules) == [0, 0 if accepted else -1, 0]
 
 
@@ -174,12 +182,14 @@ def test_names_that_are_invalid_zookeeper_paths_are_rejected(
     ],
 )
 def test_a_principal_without_a_colon(error: ErrorCode | None, codes: list[int]) -> None:
-    rules = AclRules(principal_without_colon_error=error)
+    rules = msgspec.structs.replace(NEWEST_RULES, principal_without_colon_error=error)
     assert outcomes(changed(GOOD, principal="alice"), rules) == codes
 
 
 def test_without_a_colon_only_acls_of_its_pattern_fail() -> None:
-    rules = AclRules(principal_without_colon_error=ErrorCode.UNKNOWN_SERVER_ERROR)
+    rules = msgspec.structs.replace(
+        NEWEST_RULES, principal_without_colon_error=ErrorCode.UNKNOWN_SERVER_ERROR
+    )
     odd = changed(GOOD, principal="alice", resource_name="other")
     assert outcomes(odd, rules) == [0, -1, 0]
 
@@ -198,7 +208,7 @@ def test_without_a_colon_only_acls_of_its_pattern_fail() -> None:
 def test_codes_of_later_releases_are_rejected(fact: str, fields: dict[str, object]) -> None:
     odd = changed(GOOD, **fields)
     assert outcomes(odd) == [0, 0, 0]
-    assert outcomes(odd, AclRules(**{fact: False})) == [0, 42, 0]  # type: ignore[arg-type]
+    assert outcomes(odd, msgspec.structs.replace(NEWEST_RULES, **{fact: False})) == [0, 42, 0]
 
 
 def test_errors_name_the_invalid_part() -> None:
@@ -268,7 +278,7 @@ def test_an_unmapped_code_in_a_filter(field: str, code: int) -> None:
 def test_a_filter_with_codes_of_later_releases(fact: str, fields: dict[str, object]) -> None:
     codes = changed(ANYTHING, **fields)
     assert deletion_filter_error(parse_filter(codes)) is None
-    rules = AclRules(**{fact: False})  # type: ignore[arg-type]
+    rules = msgspec.structs.replace(NEWEST_RULES, **{fact: False})
     assert deletion_filter_error(parse_filter(codes, rules)) is not None
 
 

@@ -1,9 +1,10 @@
 """The standard authorizer as a whole."""
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules
 from kafka_shim.authorizer.authorizer import (
     AclCreateResult,
     AclDeleteResult,
@@ -57,7 +58,7 @@ def test_a_batch_continues_after_a_rejected_element() -> None:
 
 
 def test_too_many_new_acls_are_all_rejected() -> None:
-    authorizer = StandardAuthorizer(rules=AclRules(batch_limit=3))
+    authorizer = StandardAuthorizer(rules=msgspec.structs.replace(NEWEST_RULES, batch_limit=3))
     acls = [read_acl(f"t{n}") for n in range(4)]
     results = authorizer.create_acls(ADMIN, acls)
     assert {result.error for result in results} == {ErrorCode.POLICY_VIOLATION}
@@ -73,7 +74,7 @@ def test_too_many_new_acls_are_all_rejected() -> None:
 
 
 def test_without_a_limit_any_number_is_stored() -> None:
-    authorizer = StandardAuthorizer(rules=AclRules(batch_limit=None))
+    authorizer = StandardAuthorizer(rules=msgspec.structs.replace(NEWEST_RULES, batch_limit=None))
     acls = [read_acl(f"t{n}") for n in range(10_001)]
     assert authorizer.create_acls(ADMIN, acls) == [AclCreateResult()] * 10_001
     (result,) = authorizer.delete_acls(ADMIN, [AclFilter()])
@@ -87,10 +88,17 @@ A, B, C = (read_acl(name) for name in "abc")
 @pytest.mark.parametrize(
     ("rules", "matches"),
     [
-        (AclRules(), [(A,), (A, B, C), (B,)]),
-        (AclRules(every_matching_filter_reports=False), [(A,), (B, C), ()]),
+        (NEWEST_RULES, [(A,), (A, B, C), (B,)]),
         (
-            AclRules(every_matching_filter_reports=False, first_matching_filter_reports=False),
+            msgspec.structs.replace(NEWEST_RULES, every_matching_filter_reports=False),
+            [(A,), (B, C), ()],
+        ),
+        (
+            msgspec.structs.replace(
+                NEWEST_RULES,
+                every_matching_filter_reports=False,
+                first_matching_filter_reports=False,
+            ),
             [(), (A, C), (B,)],
         ),
     ],
@@ -114,8 +122,8 @@ def test_by_resource_type_follows_the_rules() -> None:
     store = AclStore([read_acl("*", "User:bob")])
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC)
     for rules, allowed in (
-        (AclRules(), False),
-        (AclRules(allow_everyone_by_resource_type=True), True),
+        (NEWEST_RULES, False),
+        (msgspec.structs.replace(NEWEST_RULES, allow_everyone_by_resource_type=True), True),
     ):
         authorizer = StandardAuthorizer(allow_everyone=True, rules=rules, store=store)
         assert authorizer.authorize_by_resource_type(*question).allowed is allowed
@@ -125,7 +133,7 @@ def test_starred_names_follow_the_rules() -> None:
     store = AclStore([read_acl("*")])
     action = Action(Operation.READ, ResourceType.TOPIC, "*eu")
     assert not StandardAuthorizer(store=store).authorize(ALICE, action).allowed
-    rules = AclRules(wildcard_covers_starred_names=True)
+    rules = msgspec.structs.replace(NEWEST_RULES, wildcard_covers_starred_names=True)
     assert StandardAuthorizer(store=store, rules=rules).authorize(ALICE, action).allowed
 
 

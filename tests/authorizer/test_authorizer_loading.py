@@ -4,9 +4,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.authorizer_loading import load_authorizer
 
@@ -21,7 +22,7 @@ from kafka_shim.authorizer.authorizer_loading import load_authorizer
     ],
 )
 def test_kafkas_class_names_mean_the_standard_authorizer(spec: str) -> None:
-    rules = AclRules(has_two_phase_commit=False)
+    rules = msgspec.structs.replace(NEWEST_RULES, has_two_phase_commit=False)
     authorizer = load_authorizer(f" {spec} ", {}, rules)
     assert isinstance(authorizer, StandardAuthorizer)
     assert authorizer.rules == rules

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.decide import (
     PROBED_NAME,

@@ -1,9 +1,10 @@
 """The search of Kafka's first StandardAuthorizer, compared with a walk over all names."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.store import AclStore
@@ -13,7 +14,7 @@ pytestmark = pytest.mark.deep
 
 TOPIC, LITERAL, PREFIXED = ResourceType.TOPIC, PatternType.LITERAL, PatternType.PREFIXED
 ALICE = Actor("User:alice", "10.0.0.1")
-RULES = AclRules(prefix_search_stops_early=True)
+RULES = msgspec.structs.replace(NEWEST_RULES, prefix_search_stops_early=True)
 
 
 def make(

@@ -1,9 +1,10 @@
 """Implied operations, supported operations and their bit fields."""
 
+import msgspec
 import pytest
 
-from kafka_shim.authorizer.acl_rules import AclRules
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
+    NEWEST_RULES,
     acl_operations_of_release,
     acl_resource_types_of_release,
     operation_bit_field,
@@ -40,7 +41,9 @@ def test_a_denial_includes_nothing(operation: Operation) -> None:
     assert operations_whose_deny_includes(operation) == {operation, Operation.ALL}
 
 
-OLD = AclRules(has_group_config_operations=False, has_two_phase_commit=False)
+OLD = msgspec.structs.replace(
+    NEWEST_RULES, has_group_config_operations=False, has_two_phase_commit=False
+)
 
 
 @pytest.mark.parametrize(
@@ -62,8 +65,11 @@ def test_bit_fields_of_everything(resource_type: ResourceType, newest: int, befo
 
 
 def test_types_and_operations_that_a_release_lacks() -> None:
-    rules = AclRules(
-        has_delegation_token_resource=False, has_user_resource=False, has_two_phase_commit=False
+    rules = msgspec.structs.replace(
+        NEWEST_RULES,
+        has_delegation_token_resource=False,
+        has_user_resource=False,
+        has_two_phase_commit=False,
     )
     assert supported_operations(ResourceType.USER, rules) == ()
     assert supported_operations(ResourceType.DELEGATION_TOKEN, rules) == ()

@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.authorizer import networks
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.authorizer.networks import (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.cli import main
 from kafka_shim.protocol.api_versions import (
     RELEASES,

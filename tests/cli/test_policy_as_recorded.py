@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.model import Action, Actor
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.policy.access_changes import access_changes
 from kafka_shim.policy.formats import parse_distinct_acls
 from kafka_shim.protocol.enums import Operation, ResourceType

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.store import AclStore

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import UNKNOWN_AFTER_REMOVAL
 from kafka_shim.pipeline.acls.acl_set import AclSet

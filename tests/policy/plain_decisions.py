@@ -8,11 +8,13 @@ from ipaddress import ip_address, ip_network
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import (
+    AclRules,
+    acl_rules_of_release,
+    operations_whose_allow_includes,
+)
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Actor
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,

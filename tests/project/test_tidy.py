@@ -16,7 +16,7 @@ RELEASES_MAY_BE_NAMED = (
     "protocol/releases/",
     "protocol/api_versions.py",
     "protocol/feature_levels.py",
-    "authorizer/acl_releases.py",
+    "authorizer/acl_rules.py",
     "authorizer/acl_tool_releases.py",
     "authorizer/requirements/",
     "schemas/",

@@ -5,13 +5,13 @@ from typing import Any, get_type_hints
 import msgspec
 import pytest
 
-from kafka_shim.authorizer import acl_releases, acl_tool_releases
+from kafka_shim.authorizer import acl_rules, acl_tool_releases
 from kafka_shim.protocol import releases
 from kafka_shim.protocol.releases.change import Change, release_sort_key
 from kafka_shim.protocol.releases.facts import Facts, facts_of_release
 
 CHAINS: dict[str, tuple[Any, tuple[Change, ...]]] = {
-    "acls": (acl_releases.OLDEST_RULES, acl_releases.CHANGES),
+    "acls": (acl_rules.AclRules(), acl_rules.CHANGES),
     "acl tool": (acl_tool_releases.AclToolOutput(), acl_tool_releases.CHANGES),
     **{
         part: (field_type(), getattr(releases, part).CHANGES)

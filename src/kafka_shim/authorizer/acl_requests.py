@@ -11,13 +11,15 @@ from typing import Protocol
 
 import msgspec
 
-from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, InvalidCodeHandling
-from kafka_shim.authorizer.model import Acl, AclFilter
-from kafka_shim.authorizer.networks import parse_network
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
+    NEWEST_RULES,
+    AclRules,
+    InvalidCodeHandling,
     acl_operations_of_release,
     acl_resource_types_of_release,
 )
+from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.networks import parse_network
 from kafka_shim.protocol.code_names import enum_member
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.acl_requests import (
     is_exact_simple_filter,
     malformed_exact_filter_error,
 )
-from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, operation_bit_field
 from kafka_shim.authorizer.decide import (
     PROBED_NAME,
     EarlyStoppingSearch,
@@ -21,7 +21,6 @@ from kafka_shim.authorizer.decide import (
     decide_by_resource_type_as_acl_authorizer,
 )
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision
-from kafka_shim.authorizer.operations import operation_bit_field
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode

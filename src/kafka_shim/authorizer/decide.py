@@ -4,12 +4,12 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import lru_cache
 
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
     operation_bit_field,
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.patterns import DENY_SHIFT, GrantBits, Pattern, PrincipalAndHost
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType

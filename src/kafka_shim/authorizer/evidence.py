@@ -15,9 +15,8 @@ from kafka_shim.authorizer.access_plan import (
     RequestAccessNeeds,
     checked_names_in_response,
 )
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release, supported_operations
 from kafka_shim.authorizer.model import Action
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect
 from kafka_shim.authorizer.requirements import bound_requirements_by_id
 from kafka_shim.protocol.enums import CLUSTER_NAME, NO_OPERATIONS, ApiKey, ResourceType

@@ -20,7 +20,7 @@ import msgspec
 
 from kafka_shim.authorizer.access_plan import AlternativeActions
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import AclRules, operations_whose_allow_includes
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import (
@@ -33,7 +33,6 @@ from kafka_shim.authorizer.model import (
     Decision,
     narrowest_allow_acl,
 )
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Callable
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.networks import parse_client_address
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.cli.error_output import print_command_error
 from kafka_shim.client.client import ClientError
@@ -75,12 +75,12 @@ def parse_api_name(text: str, option: str = "--api") -> ApiKey:
     raise UsageError(f"{option}: unknown Kafka API `{text}`; {advice}")
 
 
-def parse_release_option(text: str | None) -> str | None:
-    """Return a release such as 2.8 or 4.3.1 in the form of RELEASES; None for None."""
+def release_argument(text: str) -> str:
+    """Return a release such as 2.8 or 4.3.1 in the form of RELEASES: a `type` of options."""
     try:
-        return None if text is None else parse_minor_release(text)
+        return parse_minor_release(text)
     except ValueError as error:
-        raise UsageError(f"--kafka-version: {error}") from error
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def check_principal_option(option: str, principal: str) -> None:

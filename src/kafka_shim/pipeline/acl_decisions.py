@@ -9,7 +9,7 @@ have the name `*`, and the release whose search for prefixes stops early.
 from collections import defaultdict
 from collections.abc import Iterable
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.acl_tables import (

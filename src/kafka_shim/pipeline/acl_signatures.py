@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.pipeline.acl_decisions import IS_ANY_RESOURCE, QUESTION, AclDecider
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_requests import creation_error
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.acl_folders import (
     TextFile,

@@ -5,11 +5,14 @@ from functools import cache
 from itertools import chain
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import (
+    AclRules,
+    acl_resource_types_of_release,
+    acl_rules_of_release,
+    supported_operations,
+)
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.networks import unmatchable_host_reason
-from kafka_shim.authorizer.operations import acl_resource_types_of_release, supported_operations
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.policy.decision_function import DecisionFunction
 from kafka_shim.policy.formats.fields import AclWithLine

@@ -6,9 +6,8 @@ from itertools import chain
 
 import msgspec
 
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import AclRules, operation_bit_field
 from kafka_shim.authorizer.model import Acl, Action, Actor, Decision, DecisionReason
-from kafka_shim.authorizer.operations import operation_bit_field
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.checked_accesses import (
     checked_operations_by_resource_type,

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.model import WILDCARD, is_principal
 from kafka_shim.authorizer.networks import is_valid_acl_host, java_address
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
 from kafka_shim.policy.formats.documents import check_keys_are_known, unknown_word_message

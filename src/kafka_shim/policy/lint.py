@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_requests import creation_error
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Decision, DecisionReason
 from kafka_shim.authorizer.networks import unmatchable_host_reason

@@ -5,7 +5,7 @@ from itertools import groupby
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.policy.interim_access import InterimChange, interim_changes_in_either_mode

@@ -5,7 +5,7 @@ from itertools import product
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import (
     ALLOW_EVERYONE,
     AUTHORIZER_CLASS,

@@ -6,16 +6,16 @@
 from collections.abc import Iterator
 from functools import cache, cached_property
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.decide import operations_allowed_by_grant
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor, Decision
-from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
+    acl_rules_of_release,
     operation_bit_field,
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.decide import operations_allowed_by_grant
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor, Decision
+from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.patterns import DENY_SHIFT
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit, grant_bit_of_acl
 from kafka_shim.policy.checked_accesses import (

@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.explaining.api_explanation import (
     Caller,

@@ -1,10 +1,11 @@
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.explaining.explanation import (
     InapplicableAcl,
@@ -118,7 +119,9 @@ def test_the_wildcard_covers_names_that_begin_with_an_asterisk_in_some_releases(
     starred = Action(Operation.READ, ResourceType.TOPIC, "*eu")
     (miss,) = explain_decision(authorizer(wildcard), ALICE, starred).inapplicable_acls
     assert "passes over `*`" in miss.reason
-    old = authorizer(wildcard, rules=AclRules(wildcard_covers_starred_names=True))
+    old = authorizer(
+        wildcard, rules=msgspec.structs.replace(NEWEST_RULES, wildcard_covers_starred_names=True)
+    )
     assert explain_decision(old, ALICE, starred).inapplicable_acls == ()
 
 

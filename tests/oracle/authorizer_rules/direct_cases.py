@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any, Final
 
-from kafka_shim.authorizer import operations
+from kafka_shim.authorizer import acl_rules
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from tests.oracle.addresses import DECISIONS
 from tests.oracle.authorizer_rules.questions import ADDRESS, Json, access
@@ -51,7 +51,7 @@ def acl(
 
 def supported_operations(kind: ResourceType) -> list[Operation]:
     """Return the operations of a type that all releases here know."""
-    all_operations = operations.supported_operations(kind)
+    all_operations = acl_rules.supported_operations(kind)
     return [each for each in all_operations if each <= Operation.IDEMPOTENT_WRITE]
 
 

@@ -7,7 +7,7 @@ their permission, principal, host, operation, type, pattern type and name.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from kafka_shim.authorizer.operations import supported_operations
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import AclRules, acl_rules_of_release, supported_operations
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.remedy import Remedy
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.request.access import Access
 from tests.shim.play import Stage

@@ -2,6 +2,10 @@
 
 import msgspec
 
+from kafka_shim.authorizer.acl_rules import (
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import (
     ANY_USER,
@@ -14,10 +18,6 @@ from kafka_shim.authorizer.model import (
     DecisionReason,
 )
 from kafka_shim.authorizer.networks import covers_host, unmatchable_host_reason
-from kafka_shim.authorizer.operations import (
-    operations_whose_allow_includes,
-    operations_whose_deny_includes,
-)
 from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,

@@ -11,14 +11,14 @@ from collections.abc import Iterable
 import msgspec
 import pyarrow as pa
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
-from kafka_shim.authorizer.networks import covers_host, parse_network
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
+    acl_rules_of_release,
     operation_bit_field,
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.networks import covers_host, parse_network
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType

@@ -6,11 +6,11 @@ from functools import cache
 
 import msgspec
 
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.remedy import acls_covering_pattern
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.policy.checked_accesses import InexactReleaseError

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.decide import PROBED_NAME
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
-from kafka_shim.authorizer.networks import covers_host
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
+    acl_rules_of_release,
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
+from kafka_shim.authorizer.decide import PROBED_NAME
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.patterns import Pattern
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.pipeline.acls.acl_set import AclSet

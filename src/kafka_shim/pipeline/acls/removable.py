@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
+from kafka_shim.authorizer.acl_rules import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.input_verdict import (

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka_shim.authorizer.acl_rules import operations_whose_allow_includes
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.guards import (
     acls_that_alone_allow_access,

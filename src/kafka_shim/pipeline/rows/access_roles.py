@@ -10,10 +10,9 @@ from typing import Final
 
 import msgspec
 
-from kafka_shim.authorizer.acl_rules import NEWEST_RULES
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES, supported_operations
 from kafka_shim.authorizer.decide import PROBED_NAME as PROBE_NAME
 from kafka_shim.authorizer.model import WILDCARD
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import WITHOUT_ERROR, DenialEffect
 from kafka_shim.authorizer.requirements import (
     DESCRIBE_CLUSTER_OPERATIONS,

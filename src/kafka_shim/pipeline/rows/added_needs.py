@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.access_plan import AlternativeActions, access_plan
+from kafka_shim.authorizer.acl_rules import operations_whose_allow_includes
 from kafka_shim.authorizer.model import Action
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.requirement import WITHOUT_ERROR
 from kafka_shim.authorizer.requirements import bound_requirements_by_id
 from kafka_shim.pipeline.rows.access_roles import format_alternative

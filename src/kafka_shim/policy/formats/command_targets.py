@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Iterable
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclToolOutput
 from kafka_shim.authorizer.model import WILDCARD, Acl, AclFilter
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 
 AclsByResourceFilter = dict[AclFilter, list[Acl]]

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 import msgspec
 
+from kafka_shim.authorizer.acl_rules import operations_whose_allow_includes
 from kafka_shim.authorizer.model import WILDCARD
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.protocol.enums import Operation, Permission
 
 OperationFromHost = tuple[Operation, str]

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from kafka_shim.authorizer.acl_rules import operations_whose_allow_includes
 from kafka_shim.authorizer.model import Acl, Action
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.policy.least.fewest_entries import OperationFromHost, fewest_entries
 from kafka_shim.policy.least.name_prefixes import (

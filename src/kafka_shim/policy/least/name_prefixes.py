@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from kafka_shim.authorizer.acl_rules import operations_whose_allow_includes
 from kafka_shim.authorizer.model import WILDCARD, Acl
-from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 PREFIX_CHARACTERS_MIN = 3

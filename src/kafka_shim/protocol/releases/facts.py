@@ -5,7 +5,7 @@ chain of changes. Handlers use `context.facts.<part>.<fact>`, never a release nu
 difference, add a field (its comment says what True means) with its oldest value, and a Change for
 the release, after others of the same release.
 
-ACL rules are in `authorizer/acl_releases.py` in the same form, version ranges in `api_versions.py`,
+ACL rules are in `authorizer/acl_rules.py` in the same form, version ranges in `api_versions.py`,
 required permissions in `authorizer/requirements`.
 """
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import parse_resource_type
 from kafka_shim.authorizer.acl_objects import acls_to_objects
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import (
     ANY_USER,
@@ -17,7 +18,6 @@ from kafka_shim.authorizer.model import (
     narrowest_allow_acl,
 )
 from kafka_shim.authorizer.networks import parse_client_address
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 from kafka_shim.shim.control.control_error import (
     ControlError,

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape
 
-from kafka_shim.authorizer.explaining.requirements_text import markdown_cells
-from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
-from kafka_shim.authorizer.operations import (
+from kafka_shim.authorizer.acl_rules import (
     operations_whose_allow_includes,
     supported_operations,
 )
+from kafka_shim.authorizer.explaining.requirements_text import markdown_cells
+from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import parse_operation, parse_resource_type
+from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.explaining.who_can import who_can, who_can_json
 from kafka_shim.authorizer.model import Action
-from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.shim.control.control_error import ControlError, authorizer_of
 from kafka_shim.shim.state.cluster import Cluster

@@ -5,8 +5,7 @@ brokers on the inter-broker listener.
 import random
 from collections.abc import Callable, Iterable
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.acl_rules import AclRules, acl_rules_of_release
 from kafka_shim.authorizer.authorizer import (
     ALLOW_EVERYONE,
     SUPER_USERS,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from kafka_shim.authorizer.acl_mutants import AclMutant, mutants_of
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor
 from kafka_shim.policy.checked_accesses import InexactReleaseError

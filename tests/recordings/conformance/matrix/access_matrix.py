@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, NeedAlternative
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
