@@ -45,7 +45,7 @@ ZOOKEEPER_RULES = msgspec.structs.replace(
 
 def changed(codes: WireAcl, **fields: object) -> WireAcl:
     return WireAcl(
-        **{name: fields.get(name, getattr(codes, name)) for name in codes.__struct_fields__}
+        **{name: fields.get(name, getattr(codes, name)) for name in codes.__struct_fields__}  # type: ignore[arg-type]
     )
 
 
