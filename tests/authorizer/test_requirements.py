@@ -6,14 +6,13 @@ import pytest
 
 from kafka_shim.authorizer import requirements
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
-from kafka_shim.authorizer.requirement import (
-    Denial,
-    DenialEffect,
-    NeedAlternative,
-    Requirement,
+from kafka_shim.authorizer.requirement import Denial, DenialEffect, NeedAlternative, Requirement
+from kafka_shim.authorizer.requirements import (
+    TABLE,
     bind_to_release as bind_row,
+    requirements_of_served_versions,
+    terms,
 )
-from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions, terms
 from kafka_shim.protocol.api_versions import (
     RELEASES,
     highest_unstable_versions,

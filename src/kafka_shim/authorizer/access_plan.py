@@ -10,10 +10,11 @@ from typing import Any, Final, Literal
 import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD, Action
-from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative
+from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.authorizer.requirements import (
     FETCH_FOLLOWER,
     TABLE,
+    BoundRequirement,
     bound_requirements,
 )
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType

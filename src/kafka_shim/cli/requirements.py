@@ -13,9 +13,12 @@ from kafka_shim.authorizer.requirement import (
     NeedAlternative,
     Requirement,
     VersionRange,
-    bind_to_release,
 )
-from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
+from kafka_shim.authorizer.requirements import (
+    TABLE,
+    bind_to_release,
+    requirements_of_served_versions,
+)
 from kafka_shim.cli.usage import (
     UsageError,
     parse_api_name,

@@ -18,7 +18,7 @@ from kafka_shim.policy.decision_function import DecisionFunction
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.policy.name_sets import NameSet, names_covered_by_pattern
 from kafka_shim.protocol.enums import Operation, Permission, ResourceType
-from kafka_shim.text.input_errors import ConfigError
+from kafka_shim.text.input_files import ConfigError
 
 UNNAMED_PRINCIPAL = "User:\0nobody in particular"
 """A principal that no ACL names; stands for `User:*`."""
