@@ -28,7 +28,7 @@ from kafka_shim.shim.sasl.scram import ScramExchange
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism
 from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
 from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
-from kafka_shim.text.valid_text import is_utf8
+from kafka_shim.text.input_files import is_utf8
 from tests.protocol import values
 from tests.protocol.values import ALL_NAMES, Values, versions_of
 from tests.shim.sasl import bearer_cases

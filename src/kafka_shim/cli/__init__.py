@@ -21,8 +21,8 @@ from kafka_shim.cli.command_parser import (
 from kafka_shim.cli.error_locations import error_text_with_location
 from kafka_shim.cli.error_output import print_command_error, print_command_errors_limited
 from kafka_shim.shim.errors import ConfigError, UnavailableError
+from kafka_shim.text.input_files import is_utf8
 from kafka_shim.text.message_text import sanitize_message
-from kafka_shim.text.valid_text import is_utf8
 
 EXIT_FAILURE = 1
 EXIT_MISMATCH = 3

@@ -1,28 +1,145 @@
-"""Read ACLs from files and folders, with their places; all errors are reported together."""
+"""Read ACLs from files and folders, with their places; all errors are reported together.
 
+The files of a folder that are not read are named on standard error.
+"""
+
+import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
+
+import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_requests import creation_error
 from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.acl_folders import (
-    TextFile,
-    first_names_text,
-    read_acl_files,
-)
 from kafka_shim.policy.formats import (
     detect_format,
     parse_acls_with_lines,
     resources_without_acls,
 )
+from kafka_shim.policy.formats.files_without_acls import (
+    LocalModule,
+    describe_foreign_file,
+    local_modules,
+)
 from kafka_shim.policy.formats.kafka_list import ends_with_heading
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.lint import LocatedAcl
-from kafka_shim.text.input_errors import InputError, place_text
-from kafka_shim.text.input_files import read_text_without_bom
+from kafka_shim.text.input_files import InputError, place_text, read_text_without_bom
+from kafka_shim.text.message_text import escaped
+
+READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
+"""What of a folder is read."""
+_TOOL_FOLDERS = (".git", ".terraform")
+"""Folders that tools make; what they hold of ACLs is refused where it is named."""
+_LISTED_NAMES_MAX = 5
+_ADVICE = "and has ACLs; give the output of `terraform show -json`"
+
+
+class TextFile(msgspec.Struct, frozen=True):
+    """A file and its text."""
+
+    path: str
+    text: str
+    is_of_folder: bool = False
+
+
+def read_acl_files(folder: Path) -> list[TextFile]:
+    """Return the files with ACLs. Raise InputError if there are none."""
+    acl_files: list[TextFile] = []
+    skipped: list[str] = []
+    unread: list[str] = []
+    unmade: dict[Path, str] = {}
+    for path in _find_files(folder):
+        name = str(path.relative_to(folder))
+        if path.suffix not in READ_SUFFIXES:
+            unread += [] if _is_hidden(path.relative_to(folder)) else [name]
+            continue
+        text = read_text_without_bom(str(path))
+        for module in local_modules(text) if path.suffix == ".tf" else ():
+            if module.is_made:
+                _reject_outside_module(folder, path, module)
+            else:
+                what = f"{path}:{module.line}: the module {module.source}"
+                unmade[(path.parent / module.source).resolve()] = what
+        reason = describe_foreign_file(text, path.name)
+        if reason is None:
+            acl_files.append(TextFile(str(path), text, is_of_folder=True))
+        else:
+            skipped.append(f"{name} ({reason})")
+    _reject_unevaluated_files(acl_files, unmade)
+    if not acl_files:
+        raise InputError(
+            f"{folder}: no files with ACLs ({', '.join(READ_SUFFIXES)}) in this folder"
+            + (f"; skipped: {first_names_text(skipped)}" if skipped else "")
+        )
+    _print_note_on_files(folder, "skipped (no ACLs)", skipped)
+    _print_note_on_files(folder, "not read (file type)", unread)
+    return acl_files
+
+
+def first_names_text(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED_NAMES_MAX} more" if len(names) > _LISTED_NAMES_MAX else ""
+    return ", ".join(map(escaped, names[:_LISTED_NAMES_MAX])) + more
+
+
+def _print_note_on_files(folder: Path, reason: str, names: Sequence[str]) -> None:
+    if names:
+        sys.stderr.write(f"note: {folder}: {reason}: {first_names_text(names)}\n")
+
+
+def _find_files(folder: Path) -> list[Path]:
+    """Return all files in the folder and below it. Raise OSError if a folder cannot be read."""
+    paths: list[Path] = []
+    for place, folders, names in os.walk(folder, onerror=_raise_error):
+        folders[:] = [name for name in folders if name not in _TOOL_FOLDERS]
+        _check_folder_links(folder, [Path(place, name) for name in (*folders, *names)])
+        paths += filter(Path.is_file, (Path(place, name) for name in names))
+    return sorted(paths)
+
+
+def _raise_error(error: OSError) -> NoReturn:
+    raise error
+
+
+def _check_folder_links(folder: Path, paths: Sequence[Path]) -> None:
+    """Raise InputError for broken links, and for links to other folders, which are not followed."""
+    for path in paths:
+        if path.is_symlink():
+            if not path.exists():
+                raise InputError(f"{path}: a broken link")
+            if path.is_dir() and not path.resolve().is_relative_to(folder.resolve()):
+                raise InputError(f"{path}: a link out of {folder}, which is not followed")
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _reject_unevaluated_files(acl_files: Sequence[TextFile], unmade: Mapping[Path, str]) -> None:
+    """Raise InputError for ACLs that Terraform does not make, or changes by an override file.
+
+    `unmade` are the folders of modules that are made 0 times, with what to call them.
+    """
+    for path in (Path(file.path) for file in acl_files if file.path.endswith(".tf")):
+        if path.name == "override.tf" or path.name.endswith("_override.tf"):
+            raise InputError(f"{path}: it overrides resources of other files, {_ADVICE}")
+        for module, what in unmade.items():
+            if path.resolve().is_relative_to(module):
+                raise InputError(f"{what} is made 0 times, {_ADVICE}")
+
+
+def _reject_outside_module(folder: Path, path: Path, module: LocalModule) -> None:
+    """Raise InputError for a Terraform module with files outside of the folder."""
+    where, source = (path.parent / module.source).resolve(), module.source
+    if not where.is_relative_to(folder.resolve()):
+        raise InputError(f"{path}:{module.line}: the module {source} is not within {folder}")
+    if not any(where.glob("*.tf")):
+        raise InputError(f"{path}:{module.line}: the module {source} has no .tf files")
+
 
 _FORMATS_WITHOUT_EMPTY_LIST = ("list", "terraform", "terraform-confluent")
 """Forms that do not say that there are no ACLs."""

@@ -7,8 +7,8 @@ import msgspec
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.expectation_check import ExpectationChecker
 from kafka_shim.policy.expectation_files import LocatedExpectation
-from kafka_shim.policy.formats.rule_lines import acl_line
-from kafka_shim.text.input_errors import place_text
+from kafka_shim.policy.formats.yaml_rules import acl_line
+from kafka_shim.text.input_files import place_text
 from kafka_shim.text.message_text import count_with_noun
 
 SHOWN_MAX = 20

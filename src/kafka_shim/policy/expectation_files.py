@@ -27,8 +27,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     line_of_key,
 )
 from kafka_shim.protocol.api_versions import parse_minor_release
-from kafka_shim.text.input_errors import InputError, place_text
-from kafka_shim.text.input_files import read_text_without_bom
+from kafka_shim.text.input_files import InputError, place_text, read_text_without_bom
 
 KEYS = ("expect", "include", "acls", "release", "super-users")
 

@@ -9,7 +9,7 @@ from kafka_shim.policy.coverage import PolicyCoverage
 from kafka_shim.policy.expectation_check import ExpectationChecker, Verdict
 from kafka_shim.policy.expectation_files import ExpectationFile, LocatedExpectation
 from kafka_shim.policy.policy import Policy
-from kafka_shim.text.input_errors import place_text
+from kafka_shim.text.input_files import place_text
 
 
 class JudgedExpectation(msgspec.Struct, frozen=True):

@@ -5,10 +5,10 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.lint import WITHOUT_EFFECT, Finding, LocatedAcl
 from kafka_shim.text.github_annotations import github_annotation
-from kafka_shim.text.input_errors import place_text
+from kafka_shim.text.input_files import place_text
 from kafka_shim.text.message_text import count_with_noun
 from kafka_shim.text.sarif import SarifResult
 

@@ -22,8 +22,7 @@ from kafka_shim.policy.interim_access import InterimChange
 from kafka_shim.policy.name_sets import NameSet
 from kafka_shim.policy.plan import StepGroup, inverse_requests
 from kafka_shim.protocol.enums import ResourceType
-from kafka_shim.text.input_errors import InputError
-from kafka_shim.text.input_files import read_text_without_bom
+from kafka_shim.text.input_files import InputError, read_text_without_bom
 from kafka_shim.text.json_text import json_text
 from kafka_shim.text.output_paths import check_output_file
 

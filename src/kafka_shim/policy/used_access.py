@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.text.input_errors import InputError
+from kafka_shim.text.input_files import InputError
 from kafka_shim.trace_format.entries import Access, Connection
 from kafka_shim.trace_format.segments import Damage, read_trace
 

@@ -1,7 +1,7 @@
 """How a request or a start can end other than with an ordinary response."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.text.input_errors import ConfigError as ConfigError  # noqa: PLC0414 - for the rooms of the broker
+from kafka_shim.text.input_files import ConfigError as ConfigError  # noqa: PLC0414 - for the rooms of the broker
 
 
 class InitialStateError(ConfigError):

@@ -16,7 +16,7 @@ from kafka_shim.policy.verdicts import explanation_lines
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.testing.names import OperationName
 from kafka_shim.testing.setup_warnings import warn_at_caller
-from kafka_shim.text.input_errors import InputError
+from kafka_shim.text.input_files import InputError
 
 
 class PolicyDecision:

@@ -6,7 +6,7 @@ from math import isnan
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.text.valid_text import is_utf8
+from kafka_shim.text.input_files import is_utf8
 
 _FAR_S = 2**53 // 1000
 _LONG_MAX = 2**63 - 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.setting_locations import SettingLocations
-from kafka_shim.text.valid_text import is_utf8, not_utf8_message
+from kafka_shim.text.input_files import is_utf8, not_utf8_message
 
 _KEY = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")

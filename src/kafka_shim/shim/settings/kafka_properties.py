@@ -34,7 +34,7 @@ from kafka_shim.shim.state.settings.config_definitions import (
     definitions_of_release,
     known_setting_names,
 )
-from kafka_shim.text.valid_text import is_utf8
+from kafka_shim.text.input_files import is_utf8
 from kafka_shim.text.whole_number import parse_whole_number
 
 LISTENERS = "listeners"
