@@ -8,7 +8,7 @@ from kafka_shim.authorizer.acl_mutants import AclMutant, apply_mutants, mutants_
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.formats import parse_acls_with_lines
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.mutants.plain_authorizer import PlainAuthorizer
 from tests.policy.naive import questions

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.authorizer.client_needs import ClientRole, detect_role
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest

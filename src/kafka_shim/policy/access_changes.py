@@ -6,28 +6,31 @@ patterns of both sets divide all names, for every principal and host in an ACL.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 
 import msgspec
 
+from kafka_shim.authorizer.acl_rules import operation_bit_field
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.policy.checked_accesses import (
     acl_hosts_for_principal,
     acl_names_for_principal,
+    checked_operations_by_resource_type,
+    operations_checked_for_any_resource,
     possible_hosts,
     require_full_prefix_search,
     sample_host,
     sample_principal,
 )
-from kafka_shim.policy.decision_comparison import ComparedDecisions
-from kafka_shim.policy.decision_function import DecisionFunction
+from kafka_shim.policy.decision_function import CombinedDecisions, DecisionFunction
 from kafka_shim.policy.name_sets import (
     ALL_NAMES,
     NameRegion,
     NameSet,
     divide_into_regions,
+    merge_rules,
 )
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
@@ -100,10 +103,9 @@ def access_changes(
     """
     for side in (old, new):
         require_full_prefix_search(side)
-    compared = ComparedDecisions(old, new, release, new_release or release)
-    comparison = _DecisionComparison(compared)
+    comparison = _DecisionComparison(old, new, release, new_release or release)
     changes: list[AccessChange] = []
-    for resource_type in compared.changed_resource_types():
+    for resource_type in comparison.changed_resource_types():
         for change in comparison.changes_on_resource_type(resource_type):
             changes.append(change)
             report_change_count(len(changes))
@@ -111,24 +113,39 @@ def access_changes(
 
 
 class _DecisionComparison:
-    def __init__(self, compared: ComparedDecisions) -> None:
-        self._compared = compared
-        self._old, self._new = compared.old, compared.new
+    """Two decision functions with their releases, and what differs between them.
+
+    If their settings differ, every decision can differ, so all ACLs count as changed.
+    """
+
+    def __init__(
+        self, old: DecisionFunction, new: DecisionFunction, release: str, new_release: str
+    ) -> None:
+        self._old, self._new = old, new
+        self._releases = (release, new_release)
+        self._finest_rules = merge_rules(old.rules, new.rules)
+        self._super_users_of_both_sides = old.super_users & new.super_users
+        self._differing_super_users = (old.super_users ^ new.super_users).union(
+            *(
+                side.differing_super_users
+                for side in (old, new)
+                if isinstance(side, CombinedDecisions)
+            )
+        )
         self._checked_bits = 0
 
     def changes_on_resource_type(self, resource_type: ResourceType) -> Iterator[AccessChange]:
         """Yield the changes on resources of a type: first for everyone else, then for others."""
-        compared = self._compared
-        self._checked_bits = compared.checked_operation_bits(resource_type)
-        changed: _ChangedAclsByPrincipal = {"": compared.relevant_acls(resource_type)}
+        self._checked_bits = self._checked_operation_bits(resource_type)
+        changed: _ChangedAclsByPrincipal = {"": self._relevant_acls(resource_type)}
         for acl in changed[""]:
             changed.setdefault(acl.principal, []).append(acl)
-        touched = {*changed, *compared.differing_super_users} - {""}
+        touched = {*changed, *self._differing_super_users} - {""}
         everyone: list[AccessChange] = []
-        if ANY_USER in touched or compared.any_acl_may_affect_everyone:
+        if ANY_USER in touched or self._any_acl_may_affect_everyone:
             everyone = self._changes_for_principal(ANY_USER, resource_type, changed)
-            touched |= compared.principals_in_acls_of_type(resource_type)
-        supers = compared.super_users_of_both_sides
+            touched |= self._principals_in_acls_of_type(resource_type)
+        supers = self._super_users_of_both_sides
         changes_by_principal: dict[str, list[AccessChange]] = {}
         for principal in sorted(touched - {ANY_USER} - supers):
             changes = self._changes_for_principal(principal, resource_type, changed)
@@ -143,24 +160,21 @@ class _DecisionComparison:
     def _changes_for_principal(
         self, principal: str, resource_type: ResourceType, changed: _ChangedAclsByPrincipal
     ) -> list[AccessChange]:
-        compared = self._compared
         names: set[NameSet] = set()
         hosts_in_acls: set[str] = set()
         for side in (self._old, self._new):
             names |= acl_names_for_principal(side, resource_type, principal)
             hosts_in_acls |= acl_hosts_for_principal(side, resource_type, principal)
-        hosts = possible_hosts(hosts_in_acls, compared.finest_rules)
-        divided = divide_into_regions(resource_type, names, compared.finest_rules, ALL_NAMES)
+        hosts = possible_hosts(hosts_in_acls, self._finest_rules)
+        divided = divide_into_regions(resource_type, names, self._finest_rules, ALL_NAMES)
         scope = _ChangedNameIndex(
             chain.from_iterable(
                 changed.get(who, ())
-                for who in (
-                    ("",) if compared.any_acl_may_affect_everyone else {principal, ANY_USER}
-                )
+                for who in (("",) if self._any_acl_may_affect_everyone else {principal, ANY_USER})
             ),
             covers_all_names=resource_type is ResourceType.CLUSTER
-            or compared.settings_differ
-            or principal in compared.differing_super_users,
+            or self._settings_differ
+            or principal in self._differing_super_users,
         )
         deltas = [
             self._changed_bits_by_host(principal, hosts, resource_type, region.sample_name)
@@ -187,7 +201,7 @@ class _DecisionComparison:
     def _changes_on_any_resource(
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType
     ) -> Iterator[AccessChange]:
-        for operation, kind in self._compared.operations_on_any_resource:
+        for operation, kind in self._operations_on_any_resource:
             if kind is not resource_type:
                 continue
             delta: dict[str, GainedAndLostBits] = {}
@@ -204,6 +218,77 @@ class _DecisionComparison:
                     (changes and was) << operation,
                 )
             yield from _group_by_hosts(principal, resource_type, None, (), delta)
+
+    @cached_property
+    def _settings_differ(self) -> bool:
+        """Return whether something besides ACLs and super users differs that decisions need."""
+        first, second = (
+            (
+                side.allow_everyone,
+                side.rules.host_networks,
+                side.rules.wildcard_covers_starred_names,
+                side.rules.allow_everyone_by_resource_type,
+            )
+            for side in (self._old, self._new)
+        )
+        return first != second or type(self._old) is not type(self._new)
+
+    @property
+    def _any_acl_may_affect_everyone(self) -> bool:
+        """Return whether ACLs of one principal can open or close a resource for all others."""
+        return self._old.allow_everyone or self._new.allow_everyone or self._settings_differ
+
+    @property
+    def _operations_on_any_resource(self) -> Sequence[tuple[Operation, ResourceType]]:
+        """Return the operations that brokers of either release check by resource type."""
+        return sorted(
+            {
+                pair
+                for release in self._releases
+                for pair in operations_checked_for_any_resource(release)
+            }
+        )
+
+    def _checked_operation_bits(self, resource_type: ResourceType) -> int:
+        """Return the bit field of operations that brokers of either release check on a type."""
+        return operation_bit_field(
+            {
+                operation
+                for release in self._releases
+                for operation in checked_operations_by_resource_type(release).get(resource_type, ())
+            }
+        )
+
+    def changed_resource_types(self) -> Sequence[ResourceType]:
+        if self._settings_differ or self._differing_super_users:
+            return sorted(
+                {
+                    kind
+                    for release in self._releases
+                    for kind in checked_operations_by_resource_type(release)
+                }
+            )
+        return sorted(self._relevant_acls_by_type)
+
+    def _relevant_acls(self, resource_type: ResourceType) -> list[Acl]:
+        return self._relevant_acls_by_type.get(resource_type, [])
+
+    def _principals_in_acls_of_type(self, resource_type: ResourceType) -> set[str]:
+        return {
+            subject.principal
+            for side in (self._old, self._new)
+            for pattern in side.store.patterns_of_type(resource_type)
+            for subject, _ in pattern.subject_grants()
+        }
+
+    @cached_property
+    def _relevant_acls_by_type(self) -> dict[ResourceType, list[Acl]]:
+        old, new = self._old.store, self._new.store
+        removed_or_all_old = old if self._settings_differ else old.acls_missing_in(new)
+        acls_by_type: dict[ResourceType, list[Acl]] = {}
+        for acl in chain(removed_or_all_old, new.acls_missing_in(old)):
+            acls_by_type.setdefault(acl.resource_type, []).append(acl)
+        return acls_by_type
 
 
 class _ChangedNameIndex:

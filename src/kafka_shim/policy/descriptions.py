@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_objects import acl_to_object
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Decision, DecisionReason
 from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.policy.access_changes import AccessChange
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.policy.witness import Witness
 from kafka_shim.protocol.enums import Operation, ResourceType

@@ -23,7 +23,7 @@ from kafka_shim.policy.checked_accesses import (
     sample_host,
     sample_principal,
 )
-from kafka_shim.policy.decision_comparison import CombinedDecisions
+from kafka_shim.policy.decision_function import CombinedDecisions
 from kafka_shim.policy.name_sets import (
     ALL_NAMES,
     NameSet,

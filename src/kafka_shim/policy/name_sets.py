@@ -105,6 +105,20 @@ def divide_into_regions(
     ]
 
 
+def merge_rules(first: AclRules, second: AclRules) -> AclRules:
+    """Return rules that divide names and hosts at least as finely as both."""
+    return msgspec.structs.replace(
+        first,
+        host_networks=first.host_networks or second.host_networks,
+        wildcard_covers_starred_names=(
+            first.wildcard_covers_starred_names and second.wildcard_covers_starred_names
+        ),
+        prefix_search_stops_early=(
+            first.prefix_search_stops_early or second.prefix_search_stops_early
+        ),
+    )
+
+
 def _iter_enclosing_prefixes(sorted_names: list[NameSet]) -> Iterator[int]:
     """Yield the position of the closest prefix around each, in lexical order."""
     enclosing: list[int] = []

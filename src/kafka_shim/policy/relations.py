@@ -11,8 +11,7 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.policy.access_changes import AccessChange, access_changes
-from kafka_shim.policy.decision_comparison import CombinedDecisions
-from kafka_shim.policy.decision_function import DecisionFunction
+from kafka_shim.policy.decision_function import CombinedDecisions, DecisionFunction
 from kafka_shim.policy.witness import Witness, smallest_witness, witness_of_change
 
 

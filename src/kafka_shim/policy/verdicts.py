@@ -16,7 +16,7 @@ from kafka_shim.policy.descriptions import (
     resources_text,
 )
 from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.judged_expectations import JudgedExpectation, failed_expectations
 from kafka_shim.policy.step_texts import step_command, step_object
 from kafka_shim.text.github_annotations import github_annotation as github

@@ -16,8 +16,8 @@ from kafka_shim.authorizer.remedy import (
     steps_to_allow,
 )
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule, parse_reason_rule
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.observing.request_history import RESPONSE_BYTES_MAX

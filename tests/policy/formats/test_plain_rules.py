@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kafka_shim.policy.formats.documents import load_document
-from kafka_shim.policy.formats.plain_rules import parse_plain_rules
-from kafka_shim.policy.formats.yaml_rules import parse_located_acls
+from kafka_shim.policy.formats.yaml_rules import parse_located_acls, parse_plain_rules
 
 PLAIN_VALUES = ["User:a", "a.b-c/d+e=f@g", "a:b", "10.0.0.1", "'a b'", '"\'"', "'é'"]
 OTHER_VALUES = r"""a: true Yes nULL off 1 1.5 ~ * a# a* User:* '' 'it''s' "a\n" ] } ,

@@ -6,8 +6,7 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.rule_lines import acl_line, acls_to_rules
-from kafka_shim.policy.formats.yaml_rules import parse_acls, parse_rule
+from kafka_shim.policy.formats.yaml_rules import acl_line, acls_to_rules, parse_acls, parse_rule
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from tests.policy.formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
 from tests.support.acls import make_acl

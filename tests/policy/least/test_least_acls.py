@@ -2,7 +2,7 @@
 
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
-from kafka_shim.policy.formats.rule_lines import acls_to_rules
+from kafka_shim.policy.formats.yaml_rules import acls_to_rules
 from kafka_shim.policy.least.least_acls import least_acls
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 

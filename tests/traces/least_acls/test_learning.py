@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.model import Acl, Action
-from kafka_shim.policy.formats.rule_lines import acls_to_rules
+from kafka_shim.policy.formats.yaml_rules import acls_to_rules
 from kafka_shim.policy.least.least_acls import least_acls
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest

@@ -18,7 +18,7 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.least.compaction import compacted_acls
 from kafka_shim.policy.plan_file import plan_object, write_plan
 from kafka_shim.policy.planned_change import plan_change

@@ -15,7 +15,7 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
 from kafka_shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.client.topics import topic_names
-from kafka_shim.policy.acl_folders import first_names_text
+from kafka_shim.policy.acl_files import first_names_text
 from kafka_shim.policy.expectation import parse_names
 from kafka_shim.policy.matrix import (
     MatrixResource,

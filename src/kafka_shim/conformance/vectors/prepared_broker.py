@@ -19,7 +19,7 @@ from kafka_shim.client.preparation import (
 )
 from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.vectors.vector_files import AclEntry, Situation, VectorGroup
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType

@@ -22,8 +22,8 @@ from kafka_shim.authorizer.remedy import (
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.required_access import required_access_of_row
 from kafka_shim.pipeline.engines.engine import BatchFunction
-from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
+from kafka_shim.policy.formats.yaml_rules import acl_line
 
 CHECK = ("host", "api_key", "instead", "rule")
 """The fields of an element of `checks`: a different access that was denied."""

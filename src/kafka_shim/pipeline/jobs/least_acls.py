@@ -34,8 +34,8 @@ from kafka_shim.pipeline.report.outcome import (
 from kafka_shim.pipeline.rows.access_roles import PASSED, REFUSED
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_command
-from kafka_shim.policy.formats.rule_lines import acl_line
 from kafka_shim.policy.formats.trace_rule import parse_acl_rule
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 from kafka_shim.text.message_text import count_with_noun
 

@@ -121,7 +121,7 @@ def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
         raise AclTextError(message) from error
     for acl in wanted:
         if acl not in found:
-            shown = import_module(f"{__name__}.rule_lines").acl_line(acl)
+            shown = import_module(f"{__name__}.yaml_rules").acl_line(acl)
             raise AclTextError(f"the format `{format_name}` cannot express {shown}")
     return text
 

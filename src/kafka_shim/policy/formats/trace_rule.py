@@ -6,7 +6,7 @@ Each `|` of a principal has a backslash before it, so that the last `|LITERAL|` 
 import re
 
 from kafka_shim.authorizer.model import Acl, Decision, DecisionReason
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _ACL = re.compile(

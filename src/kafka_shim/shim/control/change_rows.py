@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.shim.observing.change_log import Change, ChangeLog
 from kafka_shim.shim.observing.originators import CallOfControlApi, Originator
 from kafka_shim.shim.state.state_change import StateChange

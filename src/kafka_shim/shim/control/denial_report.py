@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import parse_operation, parse_resource
-from kafka_shim.policy.formats.rule_lines import rule_line
+from kafka_shim.policy.formats.yaml_rules import rule_line
 from kafka_shim.shim.control.control_error import (
     ControlError,
     query_number,

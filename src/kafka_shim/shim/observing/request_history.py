@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kafka_shim.authorizer.model import DecisionReason
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_shim.authorizer.acl_mutants import KINDS
-from kafka_shim.policy.formats.rule_lines import acl_line
+from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.testing.mutation.mutation_test import MutantResult, MutationResult, Outcome
 from kafka_shim.text.message_text import count_with_noun
 

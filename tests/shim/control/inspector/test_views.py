@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.inspector import fill_history
-from kafka_shim.policy.formats.rule_lines import rule_line
+from kafka_shim.policy.formats.yaml_rules import rule_line
 from kafka_shim.shim.faults.spec import Match
 from kafka_shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import TABS, Page, needs_browser, send
