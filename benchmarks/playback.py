@@ -17,6 +17,7 @@ from benchmarks.broker import Broker, framed, requests
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.message_frames import read_request_frame, write_response_frame
 from kafka_shim.protocol.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -27,8 +28,6 @@ from kafka_shim.protocol.messages.produce import (
 )
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster

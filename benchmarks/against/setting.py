@@ -32,7 +32,7 @@ from kafka_shim.protocol.messages.produce import (
 from kafka_shim.protocol.messages.sync_group import SyncGroupRequest
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
-from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.responses import nonzero_error_codes
 
 TOPICS = 300
 ACLS = 1_000

@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, acls_to_objects
 from kafka_shim.policy.formats import format_acls_losslessly
 from kafka_shim.policy.formats.json_objects import parse_objects
 from kafka_shim.policy.formats.kafka_commands import format_acls as format_commands

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli import main
-from kafka_shim.client import authorizer_settings
 from tests.cli.conftest import Running
 
 OLD = "- {principal: User:alice, allow: [Read, Write], topic: orders}\n"
@@ -27,7 +26,9 @@ KNOWN = [CLOSED, "--super-user", "User:ANONYMOUS"]
 
 @pytest.fixture(autouse=True)
 def real_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(authorizer_settings, "_NAMES", [*NAMES, "authorizer.class.name"])
+    monkeypatch.setattr(
+        "kafka_shim.client.cluster_policy._NAMES", [*NAMES, "authorizer.class.name"]
+    )
 
 
 @pytest.fixture

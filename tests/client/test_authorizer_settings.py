@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE, SUPER_USERS
-from kafka_shim.client import authorizer_settings
-from kafka_shim.client.authorizer_settings import (
+from kafka_shim.client.client import connect
+from kafka_shim.client.cluster_policy import (
     AuthorizerSettings,
     describe_authorizer_settings,
 )
-from kafka_shim.client.client import connect
 from kafka_shim.shim.config import Config
 from tests.cli.conftest import PLAINTEXT, Running
 from tests.client.record_authorizer_settings import RECORDED, SET_UPS, returned_entries
@@ -64,7 +63,9 @@ def test_settings_are_known_as_far_as_a_real_broker_lists_them(
     assert returned_entries(broker.plaintext, (1, 2)) == recorded
     with connect(broker.plaintext) as client:
         known = describe_authorizer_settings(client)
-        monkeypatch.setattr(authorizer_settings, "_NAMES", [ALLOW_EVERYONE, SUPER_USERS])
+        monkeypatch.setattr(
+            "kafka_shim.client.cluster_policy._NAMES", [ALLOW_EVERYONE, SUPER_USERS]
+        )
         settings = describe_authorizer_settings(client)
     mode = properties.get(ALLOW_EVERYONE, "false")
     assert known == AuthorizerSettings(mode, ";".join(sorted(users)), release.rpartition(".")[0])

@@ -12,7 +12,7 @@ from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.conformance.vectors.runner import BrokerAddresses
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
+from kafka_shim.protocol.message_frames import read_response_with_version, write_response_frame
 from tests.support.addresses import split
 
 Lie = Callable[[ApiKey, int, Any], Any]

@@ -17,10 +17,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, Action, Actor
+from kafka_shim.authorizer.model import Acl, Action, Actor, acls_to_objects
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.policy.access_changes import access_changes
 from kafka_shim.policy.checked_accesses import (

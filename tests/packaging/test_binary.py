@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.cli import main
-from kafka_shim.text import extras, installation
+from kafka_shim.text import extras
 from tests.docs.shown import commands
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ LINUX_ONLY = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_an_extra_that_the_single_file_lacks_needs_the_package(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(installation, "IS_SINGLE_FILE", True)
+    monkeypatch.setattr(extras, "IS_SINGLE_FILE", True)
     assert extras.requires("`pipeline`", "pipeline").endswith(
         "which the single file does not contain; install the Python package:"
         " pip install 'kafka-shim[pipeline]'"
@@ -33,7 +33,7 @@ def test_an_extra_that_the_single_file_lacks_needs_the_package(
 def test_the_version_names_the_single_file(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(installation, "IS_SINGLE_FILE", True)
+    monkeypatch.setattr(extras, "IS_SINGLE_FILE", True)
     with pytest.raises(SystemExit):
         main(["--version"])
     assert " (single file with Python 3." in capsys.readouterr().out
@@ -48,9 +48,9 @@ def test_the_package_prints_its_licenses(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_program_restarts_itself_as_it_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert installation.kafka_shim_command()[1:] == ["-P", "-m", "kafka_shim"]
-    monkeypatch.setattr(installation, "IS_SINGLE_FILE", True)
-    assert len(installation.kafka_shim_command()) == 1
+    assert extras.kafka_shim_command()[1:] == ["-P", "-m", "kafka_shim"]
+    monkeypatch.setattr(extras, "IS_SINGLE_FILE", True)
+    assert len(extras.kafka_shim_command()) == 1
 
 
 def test_a_file_of_older_sources_is_made_again(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.trace_format.segments import Block, read_trace

@@ -19,7 +19,7 @@ from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.trace_format.segments import Block, read_trace

@@ -10,9 +10,8 @@ from kafka_shim.pipeline.rows.access_roles import LISTED, REQUIRED
 from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.trace_format.messages import decode_response_entry
+from kafka_shim.protocol.message_frames import read_request_frame
+from kafka_shim.trace_format.entries import Request, Response, decode_response_entry
 from kafka_shim.trace_format.segments import Block, read_trace
 from tests.pipeline.agreement import (
     RELEASE,

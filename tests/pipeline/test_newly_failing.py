@@ -29,7 +29,7 @@ from kafka_shim.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
 )
-from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.responses import nonzero_error_codes
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.testing import start
 from tests.support.acls import make_acl

@@ -87,7 +87,7 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.{module} import {wire_name}Request
-from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.responses import nonzero_error_codes
 from tests.shim.play import Stage
 
 ALICE = "User:alice"
@@ -298,7 +298,7 @@ def handler(name: str) -> Scaffold:
         },
         elements,
         steps,
-        {f"{SOURCE}/authorizer/requirements/acls_and_cluster.py": REQUIREMENT.format(**words)},
+        {f"{SOURCE}/authorizer/requirements/cluster.py": REQUIREMENT.format(**words)},
     )
 
 

@@ -5,7 +5,7 @@ from kafka_shim.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.responses import nonzero_error_codes
 
 
 def test_error_codes_are_found_at_every_depth() -> None:

@@ -4,8 +4,8 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.message_frames import read_response_with_version, write_response_frame
 from kafka_shim.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
-from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
 
 REFUSED = ApiVersionsResponse(error_code=35, api_keys=[ApiVersion(18, 0, 4)])
 REFUSAL = bytes.fromhex("00000007 0023 00000001 0012 0000 0004")

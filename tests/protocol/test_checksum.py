@@ -1,6 +1,6 @@
 """CRC32C against its published check value."""
 
-from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.batches import crc32c
 
 
 def test_the_check_value() -> None:

@@ -8,21 +8,21 @@ from kafka.record.legacy_records import LegacyRecordBatchBuilder
 from kafka.record.memory_records import MemoryRecords
 
 from kafka_shim.protocol.errors import DecodeError, EncodeError, ProtocolError
-from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
+from kafka_shim.protocol.records.batches import (
+    BatchOptions,
+    Record,
+    encode_batch,
+    prepend_offset,
+    transaction_marker,
+)
 from kafka_shim.protocol.records.compression import Compression, compress, is_compression_available
 from kafka_shim.protocol.records.message_sets import (
     down_convert_data_batches,
     iterate_outer_messages,
     read_message_set,
-    write_message_set,
-)
-from kafka_shim.protocol.records.old_lz4 import (
     with_correct_header_checksum,
     with_format_0_header_checksum,
-)
-from kafka_shim.protocol.records.single_record_batches import (
-    prepend_offset,
-    transaction_marker,
+    write_message_set,
 )
 
 NOW = 1_700_000_000_000

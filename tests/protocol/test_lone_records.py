@@ -10,8 +10,6 @@ from kafka_shim.protocol.records.batches import (
     encode_batch,
     iterate_batches,
     marker_commits_transaction,
-)
-from kafka_shim.protocol.records.single_record_batches import (
     prepend_offset,
     transaction_marker,
 )

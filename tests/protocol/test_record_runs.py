@@ -8,17 +8,15 @@ from hypothesis import example, given, strategies as st
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.record_codec import Record, write_records
-from kafka_shim.protocol.records.uniform_runs import (
-    RUN_RECORDS_MIN,
-    TIMESTAMP_DELTA_LIMIT,
-    CheckedUniformRuns,
-    check_leading_uniform_runs,
-)
 from kafka_shim.protocol.records.validation import (
     ALL_CHECKS,
+    RUN_RECORDS_MIN,
+    TIMESTAMP_DELTA_LIMIT,
     UNLIMITED,
+    CheckedUniformRuns,
     RecordChecks,
     _validate_remaining_records,
+    check_leading_uniform_runs,
     validate_records,
 )
 from tests.protocol.record_lists import NOW

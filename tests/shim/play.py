@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange

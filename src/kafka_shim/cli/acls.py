@@ -11,9 +11,8 @@ from typing import TextIO
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.acl_tool_releases import AclToolOutput, acl_tool_output_of_release
-from kafka_shim.authorizer.model import Acl, AclFilter
+from kafka_shim.authorizer.model import Acl, AclFilter, acls_to_objects
 from kafka_shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.cli.connection_options import add_connection_arguments, connect_with_options
 from kafka_shim.cli.error_output import print_command_error
@@ -49,8 +48,8 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.input_files import read_text_file
-from kafka_shim.text.json_text import json_text
 from kafka_shim.text.message_text import escaped, sanitize_message
 
 DESCRIPTION = """\

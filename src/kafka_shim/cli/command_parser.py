@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from kafka_shim.text import installation
+from kafka_shim.text import extras
 from kafka_shim.text.message_text import sanitize_message
 from kafka_shim.text.option_parser import (
     SuggestingArgumentParser,
@@ -220,7 +220,7 @@ def version_text(program: str) -> str:
     from kafka_shim.protocol.api_versions import RELEASES
 
     number = version("kafka-shim")
-    if installation.IS_SINGLE_FILE:
+    if extras.IS_SINGLE_FILE:
         number += f" (single file with Python {platform.python_version()})"
     return f"{program} {number}, as Apache Kafka {RELEASES[0]} to {RELEASES[-1]}"
 
@@ -230,7 +230,7 @@ def license_text(_program: str) -> str:
     from importlib import import_module
     from importlib.metadata import files
 
-    if installation.IS_SINGLE_FILE:
+    if extras.IS_SINGLE_FILE:
         return str(import_module("single_file_licenses").TEXT)
     texts = [file for file in files("kafka-shim") or () if file.name in ("LICENSE", "NOTICE")]
     return "\n".join(file.read_text() for file in texts)

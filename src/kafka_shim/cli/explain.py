@@ -47,7 +47,7 @@ from kafka_shim.cli.usage import (
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
 from kafka_shim.protocol.enums import ApiKey, ResourceType
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.message_text import escaped
 
 DEFAULT_HOST = "127.0.0.1"
@@ -290,7 +290,7 @@ def _require_resource_names_of_api(api: ApiKey, outcomes: list[RequirementDecisi
 
 
 def _apis_without_checks() -> frozenset[ApiKey]:
-    from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
+    from kafka_shim.authorizer.requirements import OPEN_TO_ALL
 
     return frozenset(OPEN_TO_ALL)
 

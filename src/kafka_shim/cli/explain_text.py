@@ -4,13 +4,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_objects import acl_to_object, acls_to_objects
 from kafka_shim.authorizer.explaining.api_explanation import (
     NameDecision,
     NeedDecision,
     RequirementDecision,
 )
 from kafka_shim.authorizer.explaining.explanation import Explanation, decision_reason_text
+from kafka_shim.authorizer.model import acl_to_object, acls_to_objects
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.cli.resource_arguments import resource_option_text

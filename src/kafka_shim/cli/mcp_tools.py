@@ -16,7 +16,7 @@ from kafka_shim import __version__
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.text import installation
+from kafka_shim.text import extras
 
 RESULT_CHARACTERS_MAX = 12_000
 """About 3,000 tokens; the rest is cut, and the result says how many lines that are."""
@@ -178,7 +178,7 @@ class McpTools:
             raise ToolError("a name cannot contain NUL")
         try:
             done = subprocess.run(  # noqa: S603 - this program, with options that are checked
-                [*installation.kafka_shim_command(), *words],
+                [*extras.kafka_shim_command(), *words],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 encoding="utf-8",

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.text.installation import kafka_shim_command
+from kafka_shim.text.extras import kafka_shim_command
 
 _HEADING = "Mutation testing"
 _DEPENDENT = ("min_score", "jobs", "run_timeout", "json")

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.authorizer.explaining import requirements_text as text
-from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import (
     NEWEST,
     Denial,
@@ -15,6 +14,7 @@ from kafka_shim.authorizer.requirement import (
     VersionRange,
 )
 from kafka_shim.authorizer.requirements import (
+    OPEN_TO_ALL,
     TABLE,
     bind_to_release,
     requirements_of_served_versions,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.errors import ConfigError, UnavailableError
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 
 if TYPE_CHECKING:
     from kafka_shim.conformance.vectors.vector_files import Vector, VectorFile, VectorGroup

@@ -22,7 +22,7 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
 from kafka_shim.policy.descriptions import action_text
 from kafka_shim.policy.formats.yaml_rules import acl_line
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.message_text import sanitize_result_lines
 
 DESCRIPTION = """\

@@ -18,6 +18,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
+from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.text.whole_number import parse_whole_number
@@ -227,3 +228,10 @@ def _connect_failure_reason(error: OSError) -> str:
     if isinstance(error, TimeoutError):
         return "no response in time"
     return error.strerror or str(error)
+
+
+def topic_names(client: Client) -> list[str]:
+    """Return the names of the topics that the client may describe, in lexical order."""
+    request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+    found = client.send_request(ApiKey.METADATA, request).topics
+    return sorted(topic.name for topic in found if topic.name is not None)

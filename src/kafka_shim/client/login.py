@@ -1,12 +1,25 @@
-"""The client's side of SASL: PLAIN (RFC 4616), SCRAM (RFC 5802) and OAUTHBEARER (RFC 7628)."""
+"""The client's side of SASL: PLAIN (RFC 4616), SCRAM (RFC 5802) and OAUTHBEARER (RFC 7628).
+
+A whole authentication is also there as frames (SaslHandshake 1, SaslAuthenticate).
+"""
 
 import base64
 import hashlib
 import hmac
 import secrets
 from collections.abc import Generator
+from typing import Any, NamedTuple
+
+import msgspec
 
 from kafka_shim.client.config import Login
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.message_frames import read_response_with_version
+from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.text.whole_number import parse_whole_number
 
 DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
@@ -71,3 +84,53 @@ def _scram_messages(login: Login, nonce: str) -> Messages:
 
 def _parse_scram_attributes(text: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in text.split(",") if "=" in part)
+
+
+CLIENT_ID = "kafka-shim"
+
+
+class LoginResult(NamedTuple):
+    """The error code, 0 for success, and after how long to authenticate again (0: never)."""
+
+    error_code: int
+    session_lifetime_ms: int = 0
+
+
+Frames = Generator[bytes, bytes, LoginResult]
+"""Requests without their sizes; the frame of each answer is sent in. Ends with the result."""
+
+
+def login_frames(login: Login, version: int = 0) -> Frames:
+    """Yield the frames of an authentication with this version of SaslAuthenticate.
+
+    Before version 1, brokers do not return the lifetime. Raise InvalidLoginResponseError if a
+    response is invalid.
+    """
+    handshake = yield from _exchange_request(
+        ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism)
+    )
+    if handshake.error_code:
+        return LoginResult(handshake.error_code)
+    exchange, lifetime_ms = sasl_messages(login), 0
+    try:
+        message = next(exchange)
+        while True:
+            request = SaslAuthenticateRequest(message)
+            response = yield from _exchange_request(ApiKey.SASL_AUTHENTICATE, version, request)
+            if response.error_code:
+                return LoginResult(response.error_code)
+            lifetime_ms = response.session_lifetime_ms
+            message = exchange.send(response.auth_bytes)
+    except StopIteration:
+        return LoginResult(0, lifetime_ms)
+
+
+def _exchange_request(
+    api: ApiKey, version: int, request: msgspec.Struct
+) -> Generator[bytes, bytes, Any]:
+    head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
+    frame = yield head + codecs.write_request(request, version)
+    try:
+        return read_response_with_version(api, version, frame)[0]
+    except ProtocolError as error:
+        raise InvalidLoginResponseError(str(error)) from error

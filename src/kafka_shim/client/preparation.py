@@ -11,8 +11,7 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import EVERY_ACL, create_acls, delete_acls, describe_acls
-from kafka_shim.client.client import Client, ClientError
-from kafka_shim.client.topics import topic_names
+from kafka_shim.client.client import Client, ClientError, topic_names
 from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey

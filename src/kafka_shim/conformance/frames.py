@@ -10,7 +10,7 @@ from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.request.session import Session

@@ -9,7 +9,7 @@ from kafka_shim.client.acls import (
     delete_acls,
     describe_acls,
 )
-from kafka_shim.client.client import Client, connect
+from kafka_shim.client.client import Client, connect, topic_names
 from kafka_shim.client.preparation import (
     commit_offset,
     create_visible_acls,
@@ -17,7 +17,6 @@ from kafka_shim.client.preparation import (
     delete_topics,
     retry_until_no_error,
 )
-from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.cluster_control import ClusterControl
 from kafka_shim.conformance.fixtures import ClusterSetup
 from kafka_shim.conformance.frames import FrameListener, HistoryWithResponses

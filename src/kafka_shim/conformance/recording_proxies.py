@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from kafka_shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.shim.observing.request_history import HistoryEntry
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session

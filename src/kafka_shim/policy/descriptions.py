@@ -5,8 +5,14 @@ from functools import cache, lru_cache
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_objects import acl_to_object
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Decision, DecisionReason
+from kafka_shim.authorizer.model import (
+    ANY_USER,
+    WILDCARD,
+    Action,
+    Decision,
+    DecisionReason,
+    acl_to_object,
+)
 from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.policy.access_changes import AccessChange
 from kafka_shim.policy.formats.yaml_rules import acl_line

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_shim.authorizer.acl_objects import acl_to_object
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, acl_to_object
 from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.lint import WITHOUT_EFFECT, Finding, LocatedAcl
-from kafka_shim.text.github_annotations import github_annotation
 from kafka_shim.text.input_files import place_text
+from kafka_shim.text.line_findings import SarifResult, github_annotation
 from kafka_shim.text.message_text import count_with_noun
-from kafka_shim.text.sarif import SarifResult
 
 SHOWN_MAX = 3
 """How many of the other ACLs a line names; JSON has all."""

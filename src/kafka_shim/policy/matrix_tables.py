@@ -11,7 +11,7 @@ from kafka_shim.policy.descriptions import names_object
 from kafka_shim.policy.matrix import MatrixCell, MatrixResource, MatrixRow
 from kafka_shim.policy.name_sets import ALL_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.text.csv_text import write_csv
+from kafka_shim.text.data_text import write_csv
 from kafka_shim.text.html_page import html_page_with_table
 from kafka_shim.text.message_text import escaped
 

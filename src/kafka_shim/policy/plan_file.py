@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import ALLOW_EVERYONE
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, acls_to_objects
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.policy.descriptions import (
     resources_text,
@@ -22,8 +21,8 @@ from kafka_shim.policy.interim_access import InterimChange
 from kafka_shim.policy.name_sets import NameSet
 from kafka_shim.policy.plan import StepGroup, inverse_requests
 from kafka_shim.protocol.enums import ResourceType
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.input_files import InputError, read_text_without_bom
-from kafka_shim.text.json_text import json_text
 from kafka_shim.text.output_paths import check_output_file
 
 FORMAT = "kafka-shim policy plan"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.authorizer.acl_objects import acl_to_object
+from kafka_shim.authorizer.model import acl_to_object
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.policy.formats.kafka_commands import format_command
 

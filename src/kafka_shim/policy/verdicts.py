@@ -6,8 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import ANY_USER
+from kafka_shim.authorizer.model import ANY_USER, acls_to_objects
 from kafka_shim.policy.descriptions import (
     decision_object,
     decision_rule_text,
@@ -19,9 +18,8 @@ from kafka_shim.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.judged_expectations import JudgedExpectation, failed_expectations
 from kafka_shim.policy.step_texts import step_command, step_object
-from kafka_shim.text.github_annotations import github_annotation as github
 from kafka_shim.text.junit_xml import JunitCase
-from kafka_shim.text.sarif import SarifResult
+from kafka_shim.text.line_findings import SarifResult, github_annotation as github
 
 SHOWN_MAX = 5
 """Answers shown for an expectation that does not hold; JSON has all."""

@@ -89,7 +89,7 @@ def _create_acl_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: st
     results = authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), acls)
     for acl, result in zip(acls, results, strict=True):
         if result.error is not None:
-            from kafka_shim.authorizer.acl_objects import acls_to_objects  # noqa: PLC0415 - only to refuse
+            from kafka_shim.authorizer.model import acls_to_objects  # noqa: PLC0415 - only to refuse
 
             raise InitialStateError(
                 f"Kafka {release} rejects the ACL {acls_to_objects([acl])[0]}:"

@@ -12,7 +12,7 @@ from typing import Any
 
 from kafka_shim.testing.settings import STARTUP_TIMEOUT_S, Settings
 from kafka_shim.testing.transport import BrokerError, HttpControl
-from kafka_shim.text import installation
+from kafka_shim.text import extras
 from kafka_shim.text.extras import is_installed, requires
 
 STOP_S = 5
@@ -71,7 +71,7 @@ class ServeProcess:
         return self._log.read_text(encoding="utf-8", errors="replace").strip()
 
     def _start_process(self, arguments: list[str]) -> subprocess.Popen[bytes]:
-        command = [*installation.kafka_shim_command(), "serve", *arguments]
+        command = [*extras.kafka_shim_command(), "serve", *arguments]
         command += ["--ready-file", str(self._ready), "--stop-with-stdin"]
         environment = {key: value for key, value in os.environ.items() if key[:6] != "KAFKA_"}
         with self._log.open("wb") as log:

@@ -1,11 +1,9 @@
-"""Say how to install an extra, whatever kafka-shim was installed from."""
+"""What is installed, the package or the single file, and how to install an extra."""
 
 import re
 import sys
 from functools import cache
 from importlib.util import find_spec
-
-from kafka_shim.text import installation
 
 _SPARK_MODULES = ("pyspark", "pyarrow", "pandas")
 _MODULES = {
@@ -24,7 +22,7 @@ def is_installed(extra: str) -> bool:
 
 def requires(feature: str, extra: str) -> str:
     """Return the error message of a feature whose extra is not installed."""
-    if installation.IS_SINGLE_FILE:
+    if IS_SINGLE_FILE:
         return (
             f"{feature} requires the extra `{extra}`, which the single file does not contain;"
             f" install the Python package: pip install 'kafka-shim[{extra}]'"
@@ -78,3 +76,12 @@ def _with_single_quotes(marker: str) -> str:
 
 def _program(path: str) -> str:
     return f'"{path}"' if " " in path else path
+
+
+IS_SINGLE_FILE: bool = getattr(sys, "frozen", False)
+"""Set by PyInstaller, which makes the single file (packages/binary)."""
+
+
+def kafka_shim_command() -> list[str]:
+    """Return the words that start `kafka-shim` again, without modules of the current folder."""
+    return [sys.executable] if IS_SINGLE_FILE else [sys.executable, "-P", "-m", "kafka_shim"]

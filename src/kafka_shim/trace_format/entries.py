@@ -1,12 +1,18 @@
-"""Entries of a trace: connections, requests, responses, accesses. Times are in microseconds (UTC).
+"""Entries of a trace: connections, requests, responses, accesses, and the messages in them.
 
-Entries are MessagePack arrays of the tag and these fields, in their order. New fields come last and
-have defaults, so that older readers skip them and newer ones accept their absence.
+Times are in microseconds (UTC). Entries are MessagePack arrays of the tag and these fields, in
+their order. New fields come last and have defaults, so that older readers skip them and newer ones
+accept their absence.
 """
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import RequestHeader, read_request_header
+from kafka_shim.protocol.message_frames import read_response_with_version
 
 RECORDED = "recorded"
 DERIVED = "derived"
@@ -122,3 +128,25 @@ class BlockBody(msgspec.Struct, array_like=True):
     connections: list[Connection]
     entries: list[Entry]
     masks: list[str] = []
+
+
+def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
+    """Return header and message of a request; the message is None if it cannot be read."""
+    header, at = read_request_header(frame)
+    try:
+        return header, codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return header, None
+
+
+def decode_response(api_key: int, version: int, frame: bytes) -> Any:
+    """Return the response to a request of this version; None if it cannot be read."""
+    try:
+        return read_response_with_version(api_key, version, frame)[0]
+    except ProtocolError:
+        return None
+
+
+def decode_response_entry(entry: Response) -> Any:
+    """Return the message; None if it cannot be read."""
+    return decode_response(entry.api_key, entry.api_version, entry.frame)

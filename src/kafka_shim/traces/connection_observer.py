@@ -14,7 +14,7 @@ from kafka_shim.protocol.headers import (
     is_kafka_request,
     read_request_header,
 )
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.traces.sasl_principal import SaslPrincipalTracker

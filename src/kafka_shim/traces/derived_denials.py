@@ -8,10 +8,9 @@ from kafka_shim.authorizer.evidence import ExternalTopicFacts, evidence_from_res
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.message_frames import read_request_frame
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
-from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.trace_format.messages import decode_response_entry
+from kafka_shim.trace_format.entries import Request, Response, decode_response_entry
 
 _Key = tuple[int, int]
 """The writer's number of a connection, and the request's on it."""

@@ -10,8 +10,8 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
+from kafka_shim.protocol.responses import nonzero_error_codes
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.trace_format.entries import (
     DERIVED,

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, acls_to_objects
 from kafka_shim.policy.formats.json_objects import parse_objects
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 from tests.policy.formats.samples import ACLS_LISTED, ANY_TEXT, acls_of

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from tests.recordings.log_ins.scenarios import SCENARIOS, Ask, Raw, Scenario
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps

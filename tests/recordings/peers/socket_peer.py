@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
-from kafka_shim.protocol.response_frames import read_response_with_version
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (
     CLOSED,

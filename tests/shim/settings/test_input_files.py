@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
+from kafka_shim.authorizer.model import acls_to_objects
 from kafka_shim.policy.formats import kafka_list
 from kafka_shim.protocol.enums import Operation, PatternType
 from kafka_shim.shim.errors import ConfigError

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
-from kafka_shim.protocol.records.single_record_batches import (
+from kafka_shim.protocol.records.batches import (
+    BatchOptions,
+    Record,
+    encode_batch,
     prepend_offset,
 )
 from kafka_shim.shim.state.logs.log import StoredBatch

@@ -8,6 +8,11 @@ from typing import Any
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.message_frames import (
+    read_request_frame,
+    read_response_with_version,
+    write_response_frame,
+)
 from kafka_shim.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.fetch import FetchRequest
@@ -16,8 +21,6 @@ from kafka_shim.protocol.messages.produce import ProduceRequest
 from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import Record, encode_batch
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster

@@ -16,8 +16,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_request_frame, read_response_with_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.cassettes.playback_report import MismatchError

@@ -11,12 +11,12 @@ import pytest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.protocol.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
     MetadataResponseBroker,
 )
-from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.trace_format.entries import Response

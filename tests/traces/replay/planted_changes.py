@@ -10,7 +10,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.response_frames import read_response_with_version, write_response_frame
+from kafka_shim.protocol.message_frames import read_response_with_version, write_response_frame
 from tests.support.frames import sized
 
 Change = Callable[[ApiKey, Any, Any], bool]

@@ -6,6 +6,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.message_frames import write_response_frame
 from kafka_shim.protocol.messages import (
     add_partitions_to_txn as adding,
     offset_commit as committing,
@@ -18,7 +19,6 @@ from kafka_shim.protocol.messages.find_coordinator import (
 )
 from kafka_shim.protocol.messages.list_groups import ListedGroup, ListGroupsResponse
 from kafka_shim.protocol.messages.metadata import MetadataResponse
-from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 

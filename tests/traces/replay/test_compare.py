@@ -4,6 +4,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.protocol.messages.create_acls import AclCreationResult, CreateAclsResponse
 from kafka_shim.protocol.messages.describe_acls import (
     AclDescription,
@@ -20,7 +21,6 @@ from kafka_shim.protocol.messages.metadata import (
     MetadataResponseBroker,
     MetadataResponseTopic,
 )
-from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.replay.compare import (
     Difference,

@@ -11,11 +11,11 @@ import pytest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.message_frames import write_response_frame
 from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from kafka_shim.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from kafka_shim.protocol.messages.leave_group import LeaveGroupResponse
 from kafka_shim.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.error_codes import (
     REBALANCE_IN_PROGRESS,

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import (
     ANY_USER,
@@ -20,6 +19,7 @@ from kafka_shim.authorizer.model import (
     Actor,
     Decision,
     DecisionReason,
+    acls_to_objects,
 )
 from kafka_shim.authorizer.networks import unmatchable_host_reason
 from kafka_shim.protocol.enums import PatternType, Permission

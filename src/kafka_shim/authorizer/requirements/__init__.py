@@ -1,8 +1,9 @@
 """The table of all permission checks of client-facing APIs, and its rows in one release.
 
-Each module has a subject. The rows of an API are in the order of the checks. Nothing else in the
-project defines which permissions a request needs. To add a check, add its row, check it in the
-handler, and add a request that needs it to `QUESTIONS` of tests/recordings/conformance/matrix.
+Each module has a subject. The rows of an API are in the order of the checks. An API without checks
+is in `OPEN_TO_ALL`; one that is in neither is a bug. Nothing else in the project defines which
+permissions a request needs. To add a check, add its row, check it in the handler, and add a request
+that needs it to `QUESTIONS` of tests/recordings/conformance/matrix.
 """
 
 from collections.abc import Mapping
@@ -19,8 +20,7 @@ from kafka_shim.authorizer.requirement import (
     Requirement,
 )
 from kafka_shim.authorizer.requirements import (
-    acls_and_cluster,
-    brokers,
+    cluster,
     configs,
     groups,
     share_and_streams,
@@ -28,8 +28,7 @@ from kafka_shim.authorizer.requirements import (
     topics,
     transactions,
 )
-from kafka_shim.authorizer.requirements.acls_and_cluster import *  # noqa: F403 - every row by one name here
-from kafka_shim.authorizer.requirements.brokers import *  # noqa: F403 - as above
+from kafka_shim.authorizer.requirements.cluster import *  # noqa: F403 - every row by one name here
 from kafka_shim.authorizer.requirements.configs import *  # noqa: F403 - as above
 from kafka_shim.authorizer.requirements.groups import *  # noqa: F403 - as above
 from kafka_shim.authorizer.requirements.share_and_streams import *  # noqa: F403 - as above
@@ -41,12 +40,11 @@ from kafka_shim.protocol.api_versions import (
     release_index,
     served_versions,
 )
-from kafka_shim.protocol.enums import ResourceType
+from kafka_shim.protocol.enums import ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 _AREAS = (
-    acls_and_cluster,
-    brokers,
+    cluster,
     configs,
     groups,
     share_and_streams,
@@ -62,6 +60,20 @@ TABLE: Final = tuple(
     )
 )
 """Every row, by API key and then in the order of asking."""
+
+OPEN_TO_ALL: Final[dict[ApiKey, str]] = {
+    ApiKey.SASL_HANDSHAKE: "part of authentication",
+    ApiKey.API_VERSIONS: "answered even before authentication",
+    ApiKey.SASL_AUTHENTICATE: "part of authentication",
+    ApiKey.CREATE_DELEGATION_TOKEN: "a token for oneself needs no ACL",
+    ApiKey.RENEW_DELEGATION_TOKEN: "only the token's owner and renewers may send it",
+    ApiKey.EXPIRE_DELEGATION_TOKEN: "only the token's owner and renewers may send it",
+    ApiKey.DESCRIBE_DELEGATION_TOKEN: "every client sees its own tokens",
+    ApiKey.DESCRIBE_CLUSTER: "brokers, controller and cluster id are public",
+    ApiKey.GET_TELEMETRY_SUBSCRIPTIONS: "every client may send metrics if the broker collects them",
+    ApiKey.PUSH_TELEMETRY: "every client may send metrics if the broker collects them",
+}
+"""APIs that may respond without a permission check, and why. All others must make one."""
 
 
 class BoundRequirement(msgspec.Struct, frozen=True, eq=False):

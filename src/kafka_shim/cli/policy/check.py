@@ -31,7 +31,7 @@ from kafka_shim.policy.gates import (
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.message_text import count_with_noun
 
 DESCRIPTION = """\

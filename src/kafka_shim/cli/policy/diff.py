@@ -29,7 +29,7 @@ from kafka_shim.policy.diff import (
 )
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.used_access import count_allowed_accesses
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.message_text import sanitize_result_lines
 
 DESCRIPTION = """\

@@ -35,11 +35,11 @@ from kafka_shim.policy.verdicts import (
     verdict_sarif_result,
     verdict_summary,
 )
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.junit_xml import junit_report, junit_start_pattern
+from kafka_shim.text.line_findings import sarif_log
 from kafka_shim.text.message_text import sanitize_result_lines
 from kafka_shim.text.output_paths import check_output_file
-from kafka_shim.text.sarif import sarif_log
 
 QUIET_FAILURES_MAX = 10
 _JUNIT_NAME = "kafka-shim policy test"

@@ -24,11 +24,11 @@ from kafka_shim.policy.lint_report import (
     lint_report_lines,
 )
 from kafka_shim.policy.policy import Policy
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
+from kafka_shim.text.line_findings import sarif_log
 from kafka_shim.text.message_text import (
     sanitize_result_line,
 )
-from kafka_shim.text.sarif import sarif_log
 
 _KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in FINDING_KINDS.items())
 DESCRIPTION = f"""\

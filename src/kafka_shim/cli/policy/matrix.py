@@ -14,7 +14,7 @@ from kafka_shim.cli.policy_options import (
 )
 from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
 from kafka_shim.cli.usage import UsageError, check_principal_option
-from kafka_shim.client.topics import topic_names
+from kafka_shim.client.client import topic_names
 from kafka_shim.policy.acl_files import first_names_text
 from kafka_shim.policy.expectation import parse_names
 from kafka_shim.policy.matrix import (
@@ -35,7 +35,7 @@ from kafka_shim.policy.matrix_tables import (
 from kafka_shim.policy.name_sets import NameSet
 from kafka_shim.policy.policy import Policy
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 
 DESCRIPTION = """\
 Print a table with a row for each principal and a column for each resource pattern of the ACLs. A

@@ -33,8 +33,8 @@ from kafka_shim.policy.plan_formats import (
 )
 from kafka_shim.policy.planned_change import COMMANDS, PlannedChange, plan_change
 from kafka_shim.policy.policy import Policy
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.input_files import place_text
-from kafka_shim.text.json_text import json_text
 
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster

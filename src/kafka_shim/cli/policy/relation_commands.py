@@ -9,7 +9,7 @@ from kafka_shim.cli.policy_options import add_rule_arguments, require_known_mode
 from kafka_shim.policy.descriptions import access_object, decision_object, witness_lines
 from kafka_shim.policy.policy import Policy
 from kafka_shim.policy.relations import STATEMENTS, Relation, RelationResult, check_relation
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.message_text import count_with_noun
 
 _DESCRIPTION = """\

@@ -9,8 +9,8 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
-from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
+from kafka_shim.protocol.responses import nonzero_error_codes
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.events import ConnectionId, Event, Recording
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.batches import crc32c
 
 _PRODUCER_AT = 43  # offset in a batch of producer id (8 bytes), epoch (2), base sequence (4)
 _CRC_AT = 17

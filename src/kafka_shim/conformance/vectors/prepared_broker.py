@@ -7,7 +7,7 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import create_acls
-from kafka_shim.client.client import Client, ClientError
+from kafka_shim.client.client import Client, ClientError, topic_names
 from kafka_shim.client.preparation import (
     AclsError,
     await_acls,
@@ -17,7 +17,6 @@ from kafka_shim.client.preparation import (
     retry_until_no_error,
     send_by_name,
 )
-from kafka_shim.client.topics import topic_names
 from kafka_shim.conformance.vectors.vector_files import AclEntry, Situation, VectorGroup
 from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.protocol.code_names import error_name_with_code

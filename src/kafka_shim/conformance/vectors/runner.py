@@ -42,7 +42,7 @@ from kafka_shim.conformance.vectors.vector_files import (
 )
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.responses import nonzero_error_codes
 from kafka_shim.protocol.wire_json import uuid_bytes
 from kafka_shim.shim.config import SecurityProtocol
 

@@ -24,7 +24,7 @@ from kafka_shim.pipeline.request_accesses import (
     observed_settings,
 )
 from kafka_shim.policy.formats.trace_rule import readable_rule
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.message_text import escaped
 
 if TYPE_CHECKING:

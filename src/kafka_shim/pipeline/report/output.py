@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from kafka_shim.policy.formats.trace_rule import readable_rule
-from kafka_shim.text.csv_text import write_csv
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text, write_csv
 from kafka_shim.text.message_text import escaped
 
 CELL_MAX = 44

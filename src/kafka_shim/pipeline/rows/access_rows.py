@@ -66,8 +66,8 @@ from kafka_shim.trace_format.entries import (
     Entry,
     Request,
     Response,
+    decode_response_entry,
 )
-from kafka_shim.trace_format.messages import decode_response_entry
 from kafka_shim.trace_format.segments import Block
 
 _RequestId = tuple[int, int, int]

@@ -17,7 +17,7 @@ from kafka_shim.pipeline.rows.columns import (
 from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.message_frames import read_request_frame
 from kafka_shim.trace_format.entries import Request
 from kafka_shim.trace_format.segments import Block
 

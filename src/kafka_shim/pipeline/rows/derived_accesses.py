@@ -42,9 +42,8 @@ from kafka_shim.pipeline.rows.fetch_sessions import SESSION_APIS, FetchSessions,
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.trace_format.entries import DERIVED, Request, Response
-from kafka_shim.trace_format.messages import decode_response_entry
+from kafka_shim.protocol.message_frames import read_request_frame
+from kafka_shim.trace_format.entries import DERIVED, Request, Response, decode_response_entry
 
 Names = Mapping[bytes, str]
 

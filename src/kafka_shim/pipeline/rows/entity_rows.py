@@ -31,8 +31,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.responses import error_codes_by_name
-from kafka_shim.trace_format.entries import DERIVED, Request, Response
-from kafka_shim.trace_format.messages import decode_response_entry
+from kafka_shim.trace_format.entries import DERIVED, Request, Response, decode_response_entry
 from kafka_shim.trace_format.segments import Block
 
 _IN_USE: Final = (0, 5)

@@ -12,8 +12,8 @@ from kafka_shim.pipeline.rows.selection import Selection
 from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
+from kafka_shim.protocol.responses import nonzero_error_codes
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.trace_format.segments import Block
 

@@ -25,12 +25,14 @@ from kafka_shim.protocol.codec.resource_names import ResourceNames
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.message_frames import read_request_frame
 from kafka_shim.protocol.releases.facts import facts_of_release
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.responses import error_codes_by_name, has_error_codes_of_elements
-from kafka_shim.trace_format.entries import Access, Response
-from kafka_shim.trace_format.messages import decode_response_entry
+from kafka_shim.protocol.responses import (
+    error_codes_by_name,
+    has_error_codes_of_elements,
+    nonzero_error_codes,
+)
+from kafka_shim.trace_format.entries import Access, Response, decode_response_entry
 
 _OPERATIONS_ON_TOPICS = {
     int(ApiKey.CREATE_TOPICS): Operation.DESCRIBE_CONFIGS,

@@ -7,7 +7,7 @@ from kafka_shim.protocol.api_versions import most_similar_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import NO_ERROR
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.trace_format.segments import Block, read_segment
 

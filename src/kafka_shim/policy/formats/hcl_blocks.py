@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 
 _TOKEN = re.compile(
     r"(?P<space>[\s,]+|(?:#|//)[^\n]*|/\*.*?\*/)"

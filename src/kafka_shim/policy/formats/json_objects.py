@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.model import WILDCARD, Acl, acls_to_objects
 from kafka_shim.policy.formats.documents import check_keys_are_known
 from kafka_shim.policy.formats.fields import (
     AclTexts,
@@ -22,7 +21,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     line_of_mapping,
     load_json_with_lines,
 )
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 
 KEYS = (
     "principal",

@@ -43,7 +43,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     lines_of_items,
 )
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 from kafka_shim.text.message_text import escaped
 
 _RESOURCE_KEYS = {

@@ -29,7 +29,7 @@ from kafka_shim.policy.formats.values_with_lines import (
     load_json_with_lines,
 )
 from kafka_shim.protocol.enums import PatternType
-from kafka_shim.text.json_text import json_text
+from kafka_shim.text.data_text import json_text
 
 _VERSION = 1
 _PATH = re.compile(

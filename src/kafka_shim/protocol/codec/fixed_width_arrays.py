@@ -9,8 +9,12 @@ from itertools import starmap
 from struct import Struct
 from typing import Any
 
-from kafka_shim.protocol.codec.expressions import constructor_expression
-from kafka_shim.protocol.codec.function_source import Expression, FunctionSource, LocalName
+from kafka_shim.protocol.codec.function_source import (
+    Expression,
+    FunctionSource,
+    LocalName,
+    constructor_expression,
+)
 from kafka_shim.protocol.codec.message_spec import StructSpec
 from kafka_shim.protocol.codec.wire_layout import WireLayout
 

@@ -1,9 +1,11 @@
-"""Builds and compiles the source of functions; tracebacks and debuggers show it."""
+"""Builds and compiles the source of functions, which tracebacks and debuggers show."""
 
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
+
+from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructSpec
 
 INDENT = "    "
 
@@ -72,3 +74,45 @@ class FunctionSource:
         exec(compile(text, file_name, "exec"), namespace)  # noqa: S102 - the text is ours
         function: Callable[..., Any] = namespace[text[4 : text.index("(")]]  # type: ignore[assignment]
         return function
+
+
+def non_struct_default_expression(source: FunctionSource, field: FieldSpec) -> Expression:
+    """Return the source of a field's default, which is not a struct."""
+    assert field.default is not ...
+    if field.default == ZERO_UUID:
+        return source.add_constant("ZERO_UUID", ZERO_UUID)
+    return repr(field.default)
+
+
+def default_expression(
+    source: FunctionSource, classes: Mapping[str, type], field: FieldSpec
+) -> Expression:
+    """Return the source of a field's default."""
+    if field.default is not ...:
+        return non_struct_default_expression(source, field)
+    assert field.struct is not None
+    return f"{source.add_constant(field.struct.name, classes[field.struct.name])}()"
+
+
+def constructor_expression(
+    source: FunctionSource,
+    classes: Mapping[str, type],
+    struct: StructSpec,
+    locals_by_field: Mapping[str, str],
+) -> str:
+    """Return the call that builds a struct from locals by field name.
+
+    Arguments are positional; fields without a local get their default, the last ones by omission.
+    """
+    arguments = [locals_by_field.get(field.name) for field in struct.fields]
+    while arguments and arguments[-1] is None:
+        arguments.pop()
+    pairs = zip(struct.fields, arguments, strict=False)
+    chunks = [default_expression(source, classes, f) if v is None else v for f, v in pairs]
+    name = source.add_constant(struct.name, classes[struct.name])
+    return f"{name}({', '.join(chunks)})"
+
+
+def struct_constant_name(prefix: str, struct_codes: str) -> str:
+    """Return a constant's name for a Struct: `READ_hiB` for `>hiB`."""
+    return f"{prefix}_{struct_codes.lstrip('>').replace('?', 'o')}"

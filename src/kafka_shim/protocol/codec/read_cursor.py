@@ -7,8 +7,12 @@ it, and writes positions as `pos + 5`. Consecutive deferred fields are read by o
 from struct import Struct, calcsize
 
 from kafka_shim.protocol.codec import runtime
-from kafka_shim.protocol.codec.expressions import struct_constant_name
-from kafka_shim.protocol.codec.function_source import Expression, FunctionSource, LocalName
+from kafka_shim.protocol.codec.function_source import (
+    Expression,
+    FunctionSource,
+    LocalName,
+    struct_constant_name,
+)
 
 
 class ReadCursor:

@@ -9,16 +9,17 @@ from collections.abc import Mapping
 from struct import error as struct_error
 
 from kafka_shim.protocol.codec import runtime
-from kafka_shim.protocol.codec.expressions import (
-    constructor_expression,
-    default_expression,
-    struct_constant_name,
-)
 from kafka_shim.protocol.codec.fixed_width_arrays import (
     LONG_ARRAY_LENGTH,
     FixedWidthArrayReaders,
 )
-from kafka_shim.protocol.codec.function_source import FunctionSource, LocalName
+from kafka_shim.protocol.codec.function_source import (
+    FunctionSource,
+    LocalName,
+    constructor_expression,
+    default_expression,
+    struct_constant_name,
+)
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 from kafka_shim.protocol.codec.read_cursor import ReadCursor
 from kafka_shim.protocol.codec.wire_layout import STRUCT_CODE_WIDTHS, STRUCT_CODES, WireLayout

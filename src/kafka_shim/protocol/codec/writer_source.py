@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from struct import Struct, error as struct_error
 
 from kafka_shim.protocol.codec import runtime
-from kafka_shim.protocol.codec.expressions import (
+from kafka_shim.protocol.codec.function_source import (
+    Expression,
+    FunctionSource,
     non_struct_default_expression,
     struct_constant_name,
 )
-from kafka_shim.protocol.codec.function_source import Expression, FunctionSource
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 from kafka_shim.protocol.codec.wire_layout import STRUCT_CODES, WireLayout
 from kafka_shim.protocol.errors import EncodeError

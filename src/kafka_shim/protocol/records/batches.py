@@ -6,11 +6,11 @@ Batches of formats 0 and 1 are in `message_sets`.
 
 from collections.abc import Iterable, Iterator, Sequence
 from struct import Struct, error as struct_error
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records.checksum import crc32c
 from kafka_shim.protocol.records.compression import (
     Compression,
     compress,
@@ -24,6 +24,9 @@ from kafka_shim.protocol.records.validation import (
     RecordsSummary,
     validate_records,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "Batch",
@@ -53,6 +56,12 @@ MAGIC = 2
 _COMPRESSION, _APPEND_TIME, TRANSACTIONAL, CONTROL = 0x07, 0x08, 0x10, 0x20
 _DELETE_HORIZON = 0x40
 _CONTROL_KEY = Struct(">hh")
+_SEAL = Struct(">bI")
+"""The magic and the checksum, which the checksum does not cover."""
+_EPOCH_BYTES = 4
+_MARKER = Struct(f"{CHECKSUMMED_HEADER.format}5bhhbhib")
+"""What the checksum of a marker covers: with a record of 16 bytes, a key of 4 and a value of 6."""
+_package_function: "list[Callable[[bytes | memoryview], int]]" = []
 
 
 class Batch(msgspec.Struct, gc=False):
@@ -367,3 +376,37 @@ def assign_consecutive_offsets(
         )
         base_offset += batch.last_offset_delta + 1
     return b"".join(parts), base_offset
+
+
+def transaction_marker(
+    producer_id_and_epoch: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
+) -> bytes:
+    """Return the batch that ends a transaction of a producer (id, epoch), without the part that
+    `prepend_offset` adds. `encode_batch` returns the same, in more than twice the time.
+    """
+    flags, (producer_id, epoch) = TRANSACTIONAL | CONTROL, producer_id_and_epoch
+    header = (flags, 0, timestamp, timestamp, producer_id, epoch, -1, 1)
+    record = (2 * 16, 0, 0, 0, 2 * 4, 0, commit, 2 * 6, 0, coordinator_epoch, 0)
+    covered = _MARKER.pack(*header, *record)
+    return _SEAL.pack(MAGIC, crc32c(covered)) + covered
+
+
+def prepend_offset(batch_without_offset: bytes, offset: int, partition_leader_epoch: int) -> bytes:
+    """Return a batch with its offset and leader epoch, which the checksum does not cover."""
+    return (
+        _PLACE.pack(offset, len(batch_without_offset) + _EPOCH_BYTES, partition_leader_epoch)
+        + batch_without_offset
+    )
+
+
+def crc32c(content: bytes | memoryview) -> int:
+    """Return the CRC32C of these bytes.
+
+    The package is imported at the first batch: it reads the metadata of installed packages, which
+    takes a tenth of the time that a broker needs to start.
+    """
+    if not _package_function:
+        from crc32c import crc32c as of_package  # noqa: PLC0415 - see the docstring
+
+        _package_function.append(of_package)
+    return _package_function[0](content)

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import parse_resource_type
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import (
@@ -15,6 +14,7 @@ from kafka_shim.authorizer.model import (
     Action,
     Actor,
     DecisionReason,
+    acls_to_objects,
     narrowest_allow_acl,
 )
 from kafka_shim.authorizer.networks import parse_client_address

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, acls_to_objects
 from kafka_shim.shim.observing.request_history import History
 
 

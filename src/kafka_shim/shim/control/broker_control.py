@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.authorizer.model import Acl, AclFilter, Actor, acls_to_objects
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_distinct_acls
 from kafka_shim.policy.formats.yaml_rules import parse_acls_of_test_broker
 from kafka_shim.protocol.errors import DecodeError

@@ -3,8 +3,7 @@
 from typing import Any
 from urllib.parse import quote
 
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, acls_to_objects
 from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.shim.observing.change_log import Change, ChangeLog
 from kafka_shim.shim.observing.originators import CallOfControlApi, Originator

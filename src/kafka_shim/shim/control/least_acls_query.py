@@ -8,9 +8,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, acls_to_objects
 from kafka_shim.authorizer.remedy import (
     CheckedAction,
     RequiredAccess,

@@ -138,7 +138,7 @@ class ResponseCache:
         access = context.access
         if access.unrecorded_counts or len(access.records) > RECORDS_MAX:
             return
-        from kafka_shim.protocol.response_codes import nonzero_error_codes  # noqa: PLC0415 - not at the start
+        from kafka_shim.protocol.responses import nonzero_error_codes  # noqa: PLC0415 - not at the start
 
         errors = tuple(nonzero_error_codes(exchange.response, context.version))
         software = None

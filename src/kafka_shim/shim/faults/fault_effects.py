@@ -9,7 +9,7 @@ from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.response_codes import replace_error_codes
+from kafka_shim.protocol.responses import replace_error_codes
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.fault import Fault

@@ -16,9 +16,8 @@ from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_codes import nonzero_error_codes
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_request_frame, read_response_with_version
+from kafka_shim.protocol.responses import nonzero_error_codes
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.observing.request_remedy import DeniedRequest, denied_request, remedy_json
 from kafka_shim.shim.request.access import AccessRecord

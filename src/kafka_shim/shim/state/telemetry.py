@@ -17,7 +17,7 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.batches import crc32c
 from kafka_shim.protocol.records.compression import (
     DECOMPRESSED_BYTES_MAX,
     Compression,

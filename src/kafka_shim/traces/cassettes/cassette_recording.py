@@ -11,7 +11,7 @@ import msgspec
 from kafka_shim.client.config import ClientConfig
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.message_frames import read_request_frame
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock

@@ -16,7 +16,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster

@@ -12,7 +12,7 @@ from kafka_shim.protocol.codec.codecs import request_reader
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError, UnsupportedVersionError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.protocol.message_frames import write_response_frame
 from kafka_shim.shim.apis import APIS_WITH_HANDLER, ServedApi
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher

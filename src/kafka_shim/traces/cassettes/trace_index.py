@@ -16,9 +16,8 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.message_frames import read_request_frame, read_response_with_version
 from kafka_shim.protocol.records.complete_batches import complete_batches
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_with_version
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.trace_format.entries import Entry, Request, Response
 from kafka_shim.trace_format.segments import Block, Damage, read_segment

@@ -14,7 +14,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.protocol.message_frames import write_response_frame
 from kafka_shim.trace_format.entries import UNKNOWN_PRINCIPAL
 from kafka_shim.traces.importers.logged_principal import principal_or_none
 from kafka_shim.traces.importers.message_from_json import JsonMessageError, message_from_json

@@ -7,8 +7,7 @@ from typing import Any
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.request_frames import read_request_frame
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_request_frame, read_response_with_version
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.trace_format.entries import Connection, Request, Response
 from kafka_shim.trace_format.segments import Damage, read_trace

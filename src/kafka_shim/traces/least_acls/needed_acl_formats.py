@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_objects import acls_to_objects
-from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.model import Acl, acls_to_objects
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly
 from kafka_shim.policy.formats.kafka_commands import format_acls as write_commands
 from kafka_shim.policy.formats.yaml_rules import acls_to_rules

@@ -4,8 +4,7 @@ import asyncio
 import ssl
 
 from kafka_shim.client.config import PLAINTEXT, ClientConfig, Login
-from kafka_shim.client.login import InvalidLoginResponseError
-from kafka_shim.client.login_frames import login_frames
+from kafka_shim.client.login import InvalidLoginResponseError, login_frames
 from kafka_shim.protocol.code_names import error_name_with_code
 
 CONNECT_SECONDS = 10

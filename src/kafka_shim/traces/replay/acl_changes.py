@@ -13,7 +13,7 @@ from kafka_shim.protocol.headers import (
     write_request_header,
 )
 from kafka_shim.protocol.messages.describe_acls import DescribeAclsRequest
-from kafka_shim.trace_format.messages import decode_response
+from kafka_shim.trace_format.entries import decode_response
 from kafka_shim.traces.replay.target_connection import TargetConnection
 
 ACL_CHANGES = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})

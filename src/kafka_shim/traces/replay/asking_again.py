@@ -9,8 +9,8 @@ from kafka_shim.protocol.code_names import error_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.trace_format.messages import decode_response
+from kafka_shim.protocol.message_frames import write_response_frame
+from kafka_shim.trace_format.entries import decode_response
 from kafka_shim.traces.identities.message_fields import NOT_READY_ERRORS
 from kafka_shim.traces.replay.error_codes import error_code_of
 from kafka_shim.traces.replay.recorded_to_target_mapping import remove_leader_epochs

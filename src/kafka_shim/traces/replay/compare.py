@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.response_frames import read_response_with_version
+from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.trace_format.entries import Response
 from kafka_shim.traces.identities.id_mapping import mapped_kinds_of_message
 from kafka_shim.traces.identities.message_fields import (

@@ -5,8 +5,7 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.trace_format.entries import Response
-from kafka_shim.trace_format.messages import decode_request, decode_response
+from kafka_shim.trace_format.entries import Response, decode_request, decode_response
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS, NOT_READY_ERRORS
 
 DENIALS_BY_ACLS = frozenset(

@@ -7,8 +7,7 @@ at the target, so that the target may respond with the change where the recorded
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.enums import ApiKey, Permission
-from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.trace_format.messages import decode_request
+from kafka_shim.trace_format.entries import Request, Response, decode_request
 from kafka_shim.traces.replay.compare import MISSING, Difference
 from kafka_shim.traces.replay.error_codes import DENIALS_BY_ACLS
 from kafka_shim.traces.replay.events import ConnectionId, Event

@@ -6,7 +6,7 @@ from kafka_shim.authorizer.access_plan import access_plan
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.request_frames import read_request_frame
+from kafka_shim.protocol.message_frames import read_request_frame
 from kafka_shim.trace_format.entries import Request
 from kafka_shim.traces.api_kinds import COUNTED_CHANGES, GROUP_HEARTBEATS
 from kafka_shim.traces.replay.events import ConnectionId, Event

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.add_partitions_to_txn import (
 from kafka_shim.protocol.messages.end_txn import EndTxnResponse
 from kafka_shim.protocol.messages.init_producer_id import InitProducerIdRequest
 from kafka_shim.protocol.records.batches import only_batch_or_none
-from kafka_shim.trace_format.messages import decode_response
+from kafka_shim.trace_format.entries import decode_response
 from kafka_shim.traces.identities.id_mapping import IdMapping
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.replay_connection import ReplayConnection

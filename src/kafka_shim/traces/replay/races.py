@@ -12,8 +12,7 @@ import msgspec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.records.batches import only_batch_or_none
-from kafka_shim.trace_format.entries import Request, Response
-from kafka_shim.trace_format.messages import decode_request
+from kafka_shim.trace_format.entries import Request, Response, decode_request
 from kafka_shim.traces.replay.compare import Difference
 from kafka_shim.traces.replay.events import ConnectionId, Event
 

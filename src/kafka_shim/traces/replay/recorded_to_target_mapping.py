@@ -6,7 +6,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.trace_format.messages import decode_request
+from kafka_shim.trace_format.entries import decode_request
 from kafka_shim.traces.identities.id_mapping import GroupLeaderSwaps, IdMapping
 from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping

@@ -4,8 +4,7 @@ import time
 from collections.abc import Mapping
 
 from kafka_shim.client.config import Login
-from kafka_shim.client.login import InvalidLoginResponseError
-from kafka_shim.client.login_frames import LoginResult, login_frames
+from kafka_shim.client.login import InvalidLoginResponseError, LoginResult, login_frames
 from kafka_shim.traces.replay.target_connection import (
     ConnectionClosedError,
     ConnectionLostError,

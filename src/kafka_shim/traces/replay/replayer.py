@@ -13,8 +13,13 @@ from pathlib import Path
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.trace_format.entries import ConnectionClosed, Request, Response
-from kafka_shim.trace_format.messages import decode_request, decode_response_entry
+from kafka_shim.trace_format.entries import (
+    ConnectionClosed,
+    Request,
+    Response,
+    decode_request,
+    decode_response_entry,
+)
 from kafka_shim.trace_format.redaction import BLANK
 from kafka_shim.traces.connection_observer import request_expects_response
 from kafka_shim.traces.identities.id_mapping import (

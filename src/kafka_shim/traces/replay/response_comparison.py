@@ -6,8 +6,8 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.trace_format.entries import Response
-from kafka_shim.trace_format.messages import (
+from kafka_shim.trace_format.entries import (
+    Response,
     decode_request,
     decode_response,
     decode_response_entry,

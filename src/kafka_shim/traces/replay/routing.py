@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.message_frames import write_response_frame
 from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.trace_format.messages import decode_response
+from kafka_shim.trace_format.entries import decode_response
 from kafka_shim.traces.replay.request_parts import (
     COORDINATED_LISTS,
     LEADER_APIS,

@@ -9,10 +9,10 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.protocol.message_frames import write_response_frame
 from kafka_shim.protocol.messages.fetch import FetchPartition
-from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.trace_format.entries import Response
-from kafka_shim.trace_format.messages import (
+from kafka_shim.trace_format.entries import (
+    Response,
     decode_request,
     decode_response,
     decode_response_entry,

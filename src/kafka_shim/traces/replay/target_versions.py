@@ -17,11 +17,10 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import EncodeError, ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.message_frames import write_response_frame
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.complete_batches import complete_batches
-from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.trace_format.entries import Response
-from kafka_shim.trace_format.messages import decode_response_entry
+from kafka_shim.trace_format.entries import Response, decode_response_entry
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
 from kafka_shim.traces.replay.topology import TargetTopology
 

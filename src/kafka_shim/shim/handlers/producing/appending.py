@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign_offsets
-from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign_offsets, crc32c
 from kafka_shim.shim.handlers.producing.any_format import CheckedBatch
 from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, RecordsRejected
 from kafka_shim.shim.state.logs.log import StoredBatch

@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Protocol
 
-from kafka_shim.protocol.records.single_record_batches import (
+from kafka_shim.protocol.records.batches import (
     prepend_offset,
     transaction_marker,
 )

@@ -1,4 +1,4 @@
-"""Findings in SARIF 2.1.0, which GitHub and GitLab show beside the lines of a change."""
+"""Findings beside the lines of a change: SARIF 2.1.0, and annotations of GitHub Actions."""
 
 import hashlib
 from collections.abc import Iterable, Mapping
@@ -65,3 +65,14 @@ def _result_object(result: SarifResult) -> dict[str, Any]:
         "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"finding/v1": fingerprint.hexdigest()},
     }
+
+
+def github_annotation(level: str, path: str, line: int, message: str) -> str:
+    """Return a line such as `::error file=policy.yaml,line=4,title=Kafka ACLs::...`."""
+    file = _escape_for_annotation(path).replace(":", "%3A").replace(",", "%2C")
+    place = f"file={file},line={line}" if line else f"file={file}"
+    return f"::{level} {place},title=Kafka ACLs::{_escape_for_annotation(message)}"
+
+
+def _escape_for_annotation(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -1,10 +1,27 @@
-"""CSV that people open in a spreadsheet: a name that a client chose is text there, no formula."""
+"""JSON and CSV for people: nothing in it controls a terminal, or is a formula in a spreadsheet."""
 
 import csv
+import json
+import re
 from collections.abc import Iterable, Sequence
-from typing import TextIO
+from typing import Any, Final, TextIO
 
 from kafka_shim.text.message_text import escaped
+
+_NOT_ASCII: Final = re.compile(r"[^\n\x20-\x7e]")
+
+
+def json_text(value: Any, indent: int | None = 2) -> str:
+    """Return JSON in which characters that control a terminal or the direction of text are
+    escaped, which does not change the value.
+    """
+    text = json.dumps(value, indent=indent, ensure_ascii=False)
+    return text if text.isprintable() else _NOT_ASCII.sub(_escape_unprintable, text)
+
+
+def _escape_unprintable(match: re.Match[str]) -> str:
+    return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]
+
 
 _FORMULA_BEGINNINGS = ("=", "+", "-", "@")
 

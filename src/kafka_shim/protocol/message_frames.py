@@ -1,4 +1,4 @@
-"""Reads and writes frames of responses: the header and the message.
+"""Reads and writes frames of requests and responses: the header and the message.
 
 A rejected ApiVersions is answered in version 0, since its client may know no other.
 """
@@ -8,7 +8,12 @@ from typing import Any
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_response_header
+from kafka_shim.protocol.headers import (
+    RequestHeader,
+    read_request_header,
+    read_response_header,
+    write_response_header,
+)
 
 _REFUSED = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 
@@ -31,3 +36,9 @@ def write_response_frame(header: RequestHeader, response: Any) -> bytes:
     if key == ApiKey.API_VERSIONS and response.error_code == ErrorCode.UNSUPPORTED_VERSION:
         version = 0
     return head + codecs.write_response(key, version, response)
+
+
+def read_request_frame(frame: bytes) -> tuple[RequestHeader, Any]:
+    """Return the header and the message of a request. Raise ProtocolError if it is damaged."""
+    header, at = read_request_header(frame)
+    return header, codecs.read_request(header.api_key, header.api_version, frame, at)
