@@ -10,8 +10,9 @@ from kafka_shim.authorizer.requirement import (
     NeedAlternative,
     ReportedMissing,
     Requirement,
+    bind_to_release,
+    is_in_release,
 )
-from kafka_shim.authorizer.requirements import bind_to_release, is_in_release
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode

@@ -5,14 +5,15 @@ from itertools import pairwise
 import pytest
 
 from kafka_shim.authorizer import requirements
-from kafka_shim.authorizer.requirement import Denial, DenialEffect, NeedAlternative, Requirement
-from kafka_shim.authorizer.requirements import (
+from kafka_shim.authorizer.requirement import (
     OPEN_TO_ALL,
-    TABLE,
+    Denial,
+    DenialEffect,
+    NeedAlternative,
+    Requirement,
     bind_to_release as bind_row,
-    requirements_of_served_versions,
-    terms,
 )
+from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions, terms
 from kafka_shim.protocol.api_versions import (
     RELEASES,
     highest_unstable_versions,

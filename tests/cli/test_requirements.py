@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.requirements import OPEN_TO_ALL, TABLE, requirements_of_served_versions
+from kafka_shim.authorizer.requirement import OPEN_TO_ALL
+from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
 from kafka_shim.cli import EXIT_USAGE, main
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.support.generated_files import outdated

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kafka_shim.authorizer.requirements import BoundRequirement
+from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.shim.request.access import Access
 from tests.oracle.comparing import Tally
 from tests.oracle.rights import principal_count, scenario

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.authorizer.requirements import BoundRequirement, requirements_of_served_versions
+from kafka_shim.authorizer.requirement import BoundRequirement
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,

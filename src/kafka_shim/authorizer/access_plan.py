@@ -10,13 +10,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD, Action
-from kafka_shim.authorizer.requirement import NeedAlternative
-from kafka_shim.authorizer.requirements import (
-    FETCH_FOLLOWER,
-    TABLE,
-    BoundRequirement,
-    bound_requirements,
-)
+from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative
+from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, TABLE, bound_requirements
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of_release

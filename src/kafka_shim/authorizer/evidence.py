@@ -17,8 +17,8 @@ from kafka_shim.authorizer.access_plan import (
 )
 from kafka_shim.authorizer.acl_rules import acl_rules_of_release, supported_operations
 from kafka_shim.authorizer.model import Action
-from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.authorizer.requirements import BoundRequirement, bound_requirements_by_id
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect
+from kafka_shim.authorizer.requirements import bound_requirements_by_id
 from kafka_shim.protocol.enums import CLUSTER_NAME, NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import (

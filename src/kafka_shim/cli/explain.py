@@ -290,7 +290,7 @@ def _require_resource_names_of_api(api: ApiKey, outcomes: list[RequirementDecisi
 
 
 def _apis_without_checks() -> frozenset[ApiKey]:
-    from kafka_shim.authorizer.requirements import OPEN_TO_ALL
+    from kafka_shim.authorizer.requirement import OPEN_TO_ALL
 
     return frozenset(OPEN_TO_ALL)
 

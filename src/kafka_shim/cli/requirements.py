@@ -8,17 +8,14 @@ from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse
 from kafka_shim.authorizer.explaining import requirements_text as text
 from kafka_shim.authorizer.requirement import (
     NEWEST,
+    OPEN_TO_ALL,
     Denial,
     NeedAlternative,
     Requirement,
     VersionRange,
-)
-from kafka_shim.authorizer.requirements import (
-    OPEN_TO_ALL,
-    TABLE,
     bind_to_release,
-    requirements_of_served_versions,
 )
+from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
 from kafka_shim.cli.usage import (
     UsageError,
     parse_api_name,

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.requirement import Requirement
-from kafka_shim.authorizer.requirements import PRODUCE_TOPIC, bind_to_release
+from kafka_shim.authorizer.requirement import Requirement, bind_to_release
+from kafka_shim.authorizer.requirements import PRODUCE_TOPIC
 from kafka_shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType

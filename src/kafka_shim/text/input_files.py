@@ -1,7 +1,6 @@
 """Texts of files that users name, and the errors for what cannot be used."""
 
 import sys
-from pathlib import Path
 
 
 class ConfigError(Exception):
@@ -63,6 +62,8 @@ def not_utf8_message(error: UnicodeDecodeError) -> str:
 
 def read_text_file(path: str, option: str) -> str:
     """Return the text of a file, or of standard input for `-`. Raise ConfigError if unreadable."""
+    from pathlib import Path  # noqa: PLC0415 - a broker starts without it, and needs the errors
+
     try:
         return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except OSError as error:

@@ -7,8 +7,8 @@ from typing import Final
 import yaml
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.requirement import WITHOUT_ERROR
-from kafka_shim.authorizer.requirements import TABLE, bind_to_release
+from kafka_shim.authorizer.requirement import WITHOUT_ERROR, bind_to_release
+from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.conformance.vectors.vector_files import read_vector_file
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.error_codes import ErrorCode

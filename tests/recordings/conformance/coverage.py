@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from kafka_shim.authorizer.requirement import Requirement
-from kafka_shim.authorizer.requirements import TABLE, BoundRequirement
+from kafka_shim.authorizer.requirement import BoundRequirement, Requirement
+from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.shim.request.access import Access
 from tests.recordings.conformance.play import play, shim_of
 from tests.recordings.conformance.scenario import load, recordings

@@ -19,8 +19,8 @@ from kafka_shim.authorizer.remedy import (
     side_effects_of_steps,
     steps_to_allow,
 )
-from kafka_shim.authorizer.requirement import DenialEffect, NeedAlternative
-from kafka_shim.authorizer.requirements import BoundRequirement, requirements_of_served_versions
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, NeedAlternative
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 

@@ -10,12 +10,10 @@ from kafka_shim.authorizer.requirement import (
     NeedAlternative,
     Requirement,
     VersionRange,
-)
-from kafka_shim.authorizer.requirements import (
     bind_to_release,
     is_in_release,
-    requirements_of_served_versions,
 )
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 

@@ -12,8 +12,8 @@ from kafka_shim.authorizer.acl_rules import (
     supported_operations,
 )
 from kafka_shim.authorizer.explaining.requirements_text import markdown_cells
-from kafka_shim.authorizer.requirement import Requirement
-from kafka_shim.authorizer.requirements import OPEN_TO_ALL, TABLE
+from kafka_shim.authorizer.requirement import OPEN_TO_ALL, Requirement
+from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 

@@ -8,7 +8,7 @@ from logging import DEBUG
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.authorizer.requirements import OPEN_TO_ALL
+from kafka_shim.authorizer.requirement import OPEN_TO_ALL
 from kafka_shim.protocol.api_versions import unsupported_version_message
 from kafka_shim.protocol.codec.chunks import LONG_BYTES, flatten_byte_chunks
 from kafka_shim.protocol.codec.runtime import check_tag_count

@@ -28,10 +28,10 @@ from kafka_shim.authorizer.remedy import (
     side_effects_of_steps,
     steps_to_allow,
 )
+from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import (
     METADATA_AUTO_CREATE,
     METADATA_TOPIC,
-    BoundRequirement,
     bound_requirements_by_id,
 )
 from kafka_shim.policy.formats.yaml_rules import acls_to_rules, rule_line

@@ -13,8 +13,7 @@ import msgspec
 from kafka_shim.authorizer.acl_rules import operation_bit_field, supported_operations
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
-from kafka_shim.authorizer.requirement import NeedAlternative, Requirement
-from kafka_shim.authorizer.requirements import BoundRequirement
+from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected

@@ -17,8 +17,7 @@ from kafka_shim.authorizer.authorizer_loading import (
     load_authorizer,
 )
 from kafka_shim.authorizer.model import Action, Actor
-from kafka_shim.authorizer.requirement import Requirement
-from kafka_shim.authorizer.requirements import BoundRequirement, bind_to_release
+from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind_to_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config

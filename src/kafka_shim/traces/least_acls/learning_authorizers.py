@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
-from kafka_shim.authorizer.requirements import BoundRequirement
+from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.state.authorization import ClusterAuthorization

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kafka_shim.authorizer.acl_rules import acl_rules_of_release
-from kafka_shim.authorizer.requirement import DenialEffect, NeedAlternative
-from kafka_shim.authorizer.requirements import BoundRequirement, requirements_of_served_versions
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, NeedAlternative
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 from tests.recordings.codes import codes_of
