@@ -12,7 +12,7 @@ import pytest
 
 from kafka_shim.cli import COMMANDS, build_command_line_parser, main
 from kafka_shim.cli.conformance import write_scorecard
-from kafka_shim.cli.scorecard_formats import OUTPUTS
+from kafka_shim.cli.conformance_report import OUTPUTS
 from kafka_shim.conformance.scorecard.scorecard import scorecard_start_pattern
 from kafka_shim.pipeline.jobs import JOBS
 from kafka_shim.text.output_paths import (

@@ -18,8 +18,11 @@ from kafka_shim.cli.command_parser import (
     license_text,
     version_text,
 )
-from kafka_shim.cli.error_locations import error_text_with_location
-from kafka_shim.cli.error_output import print_command_error, print_command_errors_limited
+from kafka_shim.cli.error_output import (
+    error_text_with_location,
+    print_command_error,
+    print_command_errors_limited,
+)
 from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.text.input_files import is_utf8
 from kafka_shim.text.message_text import sanitize_message

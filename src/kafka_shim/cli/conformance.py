@@ -16,9 +16,9 @@ from kafka_shim.cli import (
     conformance_suite,
 )
 from kafka_shim.cli.access_notes import print_access_notes
+from kafka_shim.cli.conformance_report import OUTPUTS
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.record_options import recording_exit_code
-from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.cli.trace_source import require_path_with_trace
 from kafka_shim.cli.usage import split_command
 from kafka_shim.shim.broker import BOOTSTRAP, Broker

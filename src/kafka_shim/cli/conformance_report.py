@@ -1,4 +1,4 @@
-"""`kafka-shim conformance report`: make a page of reports of `conformance suite --format json`."""
+"""The formats of results about clients, and `kafka-shim conformance report`: a page of reports."""
 
 import argparse
 
@@ -28,3 +28,6 @@ def run(args: argparse.Namespace) -> int:
     form = as_html if args.format == "html" else format_baseline
     print(form([read_report(file) for file in args.files]), end="")
     return 0
+
+
+OUTPUTS = ("text", "json", "junit", "markdown")

@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shim.cli import EXIT_MISMATCH
+from kafka_shim.cli.conformance_report import OUTPUTS
 from kafka_shim.cli.progress_bar import ProgressBar
-from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.cli.usage import split_command
 from kafka_shim.conformance.profile import CLIENTS, TOOLS
 from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release

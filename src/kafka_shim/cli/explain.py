@@ -30,18 +30,16 @@ from kafka_shim.cli.policy_options import (
     check_acl_source,
     policy_of_source,
 )
-from kafka_shim.cli.resource_arguments import (
-    ResourceNamesByType,
-    add_resource_arguments,
-    resource_names_by_type,
-    resource_option_text,
-)
 from kafka_shim.cli.usage import (
+    ResourceNamesByType,
     UsageError,
+    add_resource_arguments,
     check_principal_option,
     parse_api_name,
     parse_client_host,
     parse_supported_operation,
+    resource_names_by_type,
+    resource_option_text,
     run_reporting_errors,
 )
 from kafka_shim.policy.policy import Policy

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.explaining.explanation import Explanation, decision_r
 from kafka_shim.authorizer.model import acl_to_object, acls_to_objects
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.cli.resource_arguments import resource_option_text
+from kafka_shim.cli.usage import resource_option_text
 from kafka_shim.policy.descriptions import action_text, decision_object
 from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.step_texts import step_command, step_object

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.cli import EXIT_FAILURE
 from kafka_shim.cli.access_notes import print_access_notes
+from kafka_shim.cli.conformance_report import OUTPUTS
 from kafka_shim.cli.control_options import create_broker_with_clock, create_control_server
 from kafka_shim.cli.open_files_limit import raise_limit
 from kafka_shim.cli.playback import Cassette, serve_playback
 from kafka_shim.cli.record_options import record_if_requested, recording_exit_code
-from kafka_shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.broker import Broker, write_ready_file_atomically
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.configuration import config_from_arguments

@@ -5,7 +5,7 @@ import difflib
 import shlex
 from collections.abc import Callable
 
-from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
+from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource
 from kafka_shim.authorizer.acl_rules import supported_operations
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.networks import parse_client_address
@@ -100,3 +100,36 @@ def split_command(command: str, option: str) -> list[str]:
     if not words:
         raise ConfigError(f"{option} is empty: expected a program and its arguments")
     return words
+
+
+ResourceNamesByType = dict[ResourceType, tuple[str, ...]]
+
+
+def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --resource."""
+    parser.add_argument(
+        "--resource",
+        action="append",
+        default=[],
+        metavar="TYPE:NAME",
+        help="Resource: topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME,"
+        " user:Type:name or cluster (repeatable)",
+    )
+
+
+def resource_names_by_type(args: argparse.Namespace) -> ResourceNamesByType:
+    """Return the resource names in the arguments, by type. Raise UsageError for anything else."""
+    names: ResourceNamesByType = {}
+    for text in args.resource:
+        try:
+            kind, name = parse_resource(text)
+        except AclTextError as error:
+            raise UsageError(str(error)) from error
+        names[kind] = (*names.get(kind, ()), name)
+    return names
+
+
+def resource_option_text(kind: ResourceType) -> str:
+    """Return the option that names a resource of a type, for messages."""
+    word = kind.name.lower().replace("_", "-")
+    return f"--resource {word}" + ("" if kind is ResourceType.CLUSTER else ":NAME")

@@ -12,8 +12,12 @@ from kafka_shim.cli.policy_options import (
     policy_of_options,
     write_assumption_notes,
 )
-from kafka_shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
-from kafka_shim.cli.usage import UsageError, check_principal_option
+from kafka_shim.cli.usage import (
+    UsageError,
+    add_resource_arguments,
+    check_principal_option,
+    resource_names_by_type,
+)
 from kafka_shim.client.client import topic_names
 from kafka_shim.policy.acl_files import first_names_text
 from kafka_shim.policy.expectation import parse_names

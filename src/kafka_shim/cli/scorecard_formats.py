@@ -1,3 +1,0 @@
-"""The output formats of a scorecard."""
-
-OUTPUTS = ("text", "json", "junit", "markdown")
