@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kafka_shim.shim.state.settings.java_double import java_double
+from kafka_shim.shim.state.settings.config_values import java_double
 
 PROGRAM = Path(__file__).parent / "java" / "Doubles.java"
 RECORDED = Path(__file__).parents[1] / "shim" / "state" / "doubles_recorded.txt.gz"

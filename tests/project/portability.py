@@ -34,7 +34,7 @@ SAFE: Final = {
     "shim/settings/image_variables.py": "a folder of the container images, which are of Linux",
     "shim/signals.py": "returns early on Windows",
     "shim/storage/locked_directory.py": "--data-dir is refused on Windows",
-    "shim/storage/open_files.py": "finds nothing without /proc",
+    "shim/storage/database.py": "finds nothing without /proc",
 }
 """Files with such places, below src/kafka_shim, and why they work elsewhere."""
 

@@ -26,7 +26,6 @@ from kafka_shim.shim.re2_patterns import (
     Pattern,
     compile_pattern,
 )
-from kafka_shim.shim.state import client_patterns
 from kafka_shim.shim.state.groups import topic_subscriptions
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
@@ -165,7 +164,7 @@ def test_without_re2_expressions_are_rejected_and_the_extra_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "re2", None)  # an import then fails as if it were missing
-    client_patterns._warn_once.cache_clear()
+    re2_patterns._warn_once.cache_clear()
     stage = with_transactions("mine")
     stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
     assert listed(stage, "mine") == (INVALID_REGULAR_EXPRESSION, [])

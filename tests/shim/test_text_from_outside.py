@@ -21,12 +21,11 @@ from kafka_shim.protocol.records.batches import encode_batch, iterate_batches
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.sasl.bearer_settings import build_token_validator
-from kafka_shim.shim.sasl.bearer_token import TokenRejectedError
+from kafka_shim.shim.sasl.bearer_token import TokenRejectedError, UnsecuredTokenValidator
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.plain import PlainExchange
 from kafka_shim.shim.sasl.scram import ScramExchange
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism
-from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
 from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 from kafka_shim.text.input_files import is_utf8
 from tests.protocol import values

@@ -6,7 +6,7 @@ from kafka_shim.authorizer.authorizer_loading import STANDARD_AUTHORIZER_NAMES
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.settings.defaults import ADMIN, SASL_PLAINTEXT
-from kafka_shim.shim.settings.notes import print_note
+from kafka_shim.text.message_text import print_note
 
 _PASSWORD_MECHANISMS = frozenset({"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"})
 

@@ -14,10 +14,10 @@ from kafka_shim.shim.broker import BOOTSTRAP
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.shim.settings.configuration import config_from_arguments
-from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_values import is_option_set
 from kafka_shim.shim.settings.options import Place, options_of_place
 from kafka_shim.text.logs import configure_logging
+from kafka_shim.text.message_text import print_note
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

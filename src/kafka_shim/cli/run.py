@@ -23,12 +23,11 @@ from kafka_shim.cli.record_options import record_if_requested, recording_exit_co
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
 from kafka_shim.shim.settings import options
 from kafka_shim.shim.settings.configuration import config_from_arguments
-from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments, add_option_arguments
 from kafka_shim.shim.settings.shim_variables import ignored_variables_note
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
-from kafka_shim.text.message_text import sanitize_message
+from kafka_shim.text.message_text import print_note, sanitize_message
 
 if TYPE_CHECKING:
     from kafka_shim.shim.control.http_server import ControlServer

@@ -3,9 +3,11 @@
 The time that a match takes grows with the text and with the expression, never exponentially.
 """
 
+from functools import cache
 from typing import Protocol, cast
 
 from kafka_shim.text.extras import requires
+from kafka_shim.text.logs import Log as Logger
 
 EXPRESSION_BYTES_MAX = 4096
 COMPILED_BYTES_MAX = 64 << 10
@@ -51,3 +53,24 @@ def compile_pattern(expression: str) -> Pattern:
         raise InvalidPatternError(text) from error
     finally:
         re2.purge()  # it would keep the last 128 expressions
+
+
+logger = Logger("shim.patterns")
+
+
+def compile_client_pattern(expression: str) -> Pattern:
+    """Compile an expression of a client.
+
+    Raise InvalidPatternError if RE2 does not support the expression or is not installed.
+    """
+    try:
+        return compile_pattern(expression)
+    except InvalidPatternError as error:
+        if error.is_re2_missing:
+            _warn_once(str(error))
+        raise
+
+
+@cache
+def _warn_once(message: str) -> None:
+    logger.warning(message)

@@ -1,6 +1,7 @@
 """Text of messages to users: long values are cut, characters that control a terminal escaped."""
 
 import re
+import sys
 from collections.abc import Iterable
 from typing import Final
 
@@ -64,3 +65,8 @@ def escaped(text: str) -> str:
 def count_with_noun(count: int, noun: str) -> str:
     """Return `1 ACL`, `2 ACLs` or `2 accesses`."""
     return f"{count} {noun}{'' if count == 1 else 'es' if noun.endswith(_WITH_ES) else 's'}"
+
+
+def print_note(text: str) -> None:
+    """Print a note in the form of the command line's errors."""
+    sys.stderr.write(f"kafka-shim: note: {sanitize_message(text)}\n")

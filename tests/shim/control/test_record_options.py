@@ -5,7 +5,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from kafka.partitioner.default import murmur2
 
-from kafka_shim.shim.control.key_partition import partition_of_key
+from kafka_shim.shim.control.topic_record_control import partition_of_key
 from kafka_shim.testing import KafkaBroker
 from tests.shim.control.plain_http import Http
 

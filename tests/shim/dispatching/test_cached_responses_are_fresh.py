@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.state_version import StateVersion
+from kafka_shim.shim.state.state_change import StateVersion
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script

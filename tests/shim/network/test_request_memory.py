@@ -1,6 +1,6 @@
 """Memory for large requests: which requests wait, continue, or lose their connection."""
 
-from kafka_shim.shim.network.request_memory import ArrivingRequestMemory, RequestMemory
+from kafka_shim.shim.network.resource_limits import ArrivingRequestMemory, RequestMemory
 
 
 class Peer:

@@ -10,8 +10,11 @@ import pytest
 
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.sasl.bearer_settings import build_token_validator
-from kafka_shim.shim.sasl.bearer_token import TokenRejectedError, TokenValidator
-from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
+from kafka_shim.shim.sasl.bearer_token import (
+    TokenRejectedError,
+    TokenValidator,
+    UnsecuredTokenValidator,
+)
 from tests.shim.sasl.bearer_cases import EC, LENIENT, NAMELESS, OCT, RSA, STRANGER, key_set, signed
 
 NOW_S = 1_700_000_000

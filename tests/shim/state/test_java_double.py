@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition, ValueCheck
-from kafka_shim.shim.state.settings.config_values import validated_canonical_value
-from kafka_shim.shim.state.settings.java_double import java_double
+from kafka_shim.shim.state.settings.config_values import java_double, validated_canonical_value
 
 RECORDED = Path(__file__).parent / "doubles_recorded.txt.gz"
 

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.shim.state.topic_names import NAME_LENGTH_MAX, name_error, name_in_metrics
+from kafka_shim.shim.state.topics import NAME_LENGTH_MAX, name_error, name_in_metrics
 
 LEGAL = st.text("abcXYZ019._-", min_size=1, max_size=NAME_LENGTH_MAX)
 

@@ -19,8 +19,11 @@ from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import InitialTopic
-from kafka_shim.shim.control.access_matrix import access_matrix, access_of_principal
-from kafka_shim.shim.control.acl_use import acl_use
+from kafka_shim.shim.control.access_matrix import (
+    access_matrix,
+    access_of_principal,
+    who_can_response,
+)
 from kafka_shim.shim.control.bodies import (
     AclRules,
     ClockAdvance,
@@ -43,14 +46,13 @@ from kafka_shim.shim.control.control_error import (
 from kafka_shim.shim.control.denial_report import check_denial, denial_report
 from kafka_shim.shim.control.fault_control import FaultControl
 from kafka_shim.shim.control.group_control import GroupControl
-from kafka_shim.shim.control.history_queries import HistoryQueries
+from kafka_shim.shim.control.history_queries import HistoryQueries, acl_use
 from kafka_shim.shim.control.least_acls_query import least_acls_response
 from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.setup_warnings import SetupWarnings, missing_acl_warnings
 from kafka_shim.shim.control.state_bodies import AclChange, AclText
 from kafka_shim.shim.control.topic_record_control import TopicRecordControl
 from kafka_shim.shim.control.transaction_rows import transaction_state_rows
-from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
 from kafka_shim.shim.handlers.common.topic_plan import (

@@ -37,9 +37,8 @@ from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access, AccessRecord
-from kafka_shim.shim.request.authentication_phase import check_phase
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.request.session import AuthenticationPhase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session, check_phase
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.settings.static_settings import parse_client_telemetry_enabled
 from kafka_shim.shim.wait import NoResponse, PendingResponse

@@ -2,7 +2,7 @@
 
 A response is reused for the same bytes after the correlation id, on the same broker and
 listener, for the same principal from the same host, as long as nothing may have changed
-(`shim/state/state_version.py`). Its decisions are cached too: they are logged, shown and recorded
+(`shim/state/state_change.py`). Its decisions are cached too: they are logged, shown and recorded
 each time. Responses with a fault, an internal error or a user's own authorizer are never cached.
 """
 

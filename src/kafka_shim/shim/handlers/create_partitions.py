@@ -16,12 +16,12 @@ from kafka_shim.protocol.messages.create_partitions import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.duplicates import repeated_value_counts
-from kafka_shim.shim.handlers.common.leader_waits import (
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
+from kafka_shim.shim.handlers.common.topic_changes import (
     every_partition_was_led,
     hold_timed_out_response,
+    take_mutation_quota,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,

@@ -21,11 +21,11 @@ from kafka_shim.protocol.messages.create_topics import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.leader_waits import (
+from kafka_shim.shim.handlers.common.topic_changes import (
     every_partition_was_led,
     hold_timed_out_response,
+    take_mutation_quota,
 )
-from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,
@@ -33,8 +33,7 @@ from kafka_shim.shim.handlers.common.topic_plan import (
     plan_topic_creation,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.topic_names import METADATA_LOG
-from kafka_shim.shim.state.topics import NO_ID
+from kafka_shim.shim.state.topics import METADATA_LOG, NO_ID
 from kafka_shim.shim.wait import PendingResponse
 
 STRICT_QUOTAS_SINCE = 6

@@ -22,8 +22,8 @@ from kafka_shim.protocol.messages.delete_topics import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
-from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota
 from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_changes import take_mutation_quota
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic

@@ -46,7 +46,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_build
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.settings.config_documentation import config_documentation
 from kafka_shim.shim.state.settings.config_entries import ConfigEntry, ConfigSource
-from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import name_error
 
 CACHED_SINCE = 0
 SETTINGS_MAX = 1_000_000

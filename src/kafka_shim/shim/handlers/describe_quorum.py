@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.describe_quorum import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.topic_names import METADATA_LOG
+from kafka_shim.shim.state.topics import METADATA_LOG
 
 
 def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQuorumResponse:

@@ -25,8 +25,7 @@ from kafka_shim.protocol.messages.describe_topic_partitions import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.topic_names import name_error
-from kafka_shim.shim.state.topics import Partition
+from kafka_shim.shim.state.topics import Partition, name_error
 
 
 def handle(

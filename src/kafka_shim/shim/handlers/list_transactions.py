@@ -14,9 +14,8 @@ from kafka_shim.protocol.messages.list_transactions import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_client_pattern
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.client_patterns import compile_client_pattern
 from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
 
 KNOWN_STATES = frozenset(state.value for state in TransactionalIdState)

@@ -27,8 +27,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import serves_controller_requests
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.topic_names import METADATA_LOG, name_error
-from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
+from kafka_shim.shim.state.topics import METADATA_LOG, NO_ID, Partition, Topic, name_error
 
 CACHED_SINCE = 0
 _NO_NODES: Set[int] = frozenset()

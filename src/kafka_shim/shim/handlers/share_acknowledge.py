@@ -20,8 +20,6 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_build
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     AcknowledgementResult,
     ShareAcknowledger,
-)
-from kafka_shim.shim.handlers.for_share_groups.share_requests import (
     check_share_request,
     topic_access_errors,
 )

@@ -26,12 +26,10 @@ from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     RENEWS_SINCE,
     AcknowledgementResult,
     ShareAcknowledger,
-)
-from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareFetchReader
-from kafka_shim.shim.handlers.for_share_groups.share_requests import (
     check_share_request,
     topic_access_errors,
 )
+from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareFetchReader
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import (
     END,

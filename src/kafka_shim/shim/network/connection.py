@@ -21,7 +21,7 @@ from kafka_shim.shim.network.connection_states import (
     next_state,
 )
 from kafka_shim.shim.network.protocols import ConnectionEndListener
-from kafka_shim.shim.network.request_memory import SMALL_BYTES, ArrivingRequestMemory
+from kafka_shim.shim.network.resource_limits import SMALL_BYTES, ArrivingRequestMemory
 from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.request.session import AuthenticationPhase, Session, address_of_peer
 from kafka_shim.shim.state.cluster import Cluster

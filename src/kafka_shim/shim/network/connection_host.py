@@ -9,8 +9,7 @@ from kafka_shim.shim.network.busy_polling import BusyPolling
 from kafka_shim.shim.network.close_log import CloseLog
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
 from kafka_shim.shim.network.protocols import ManagedConnection
-from kafka_shim.shim.network.request_memory import RequestMemory
-from kafka_shim.shim.network.resource_limits import PendingHandshakes
+from kafka_shim.shim.network.resource_limits import PendingHandshakes, RequestMemory
 
 
 class ConnectionHost(Protocol):

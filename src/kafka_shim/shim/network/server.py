@@ -20,8 +20,11 @@ from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
 from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, ReservedPort, increase_backlog
 from kafka_shim.shim.network.protocols import ManagedConnection
-from kafka_shim.shim.network.request_memory import RequestMemory
-from kafka_shim.shim.network.resource_limits import PendingHandshakes, limits_with_broker_settings
+from kafka_shim.shim.network.resource_limits import (
+    PendingHandshakes,
+    RequestMemory,
+    limits_with_broker_settings,
+)
 from kafka_shim.text.logs import Log
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.sasl.bearer_token import TokenValidator
-from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
+from kafka_shim.shim.sasl.bearer_token import TokenValidator, UnsecuredTokenValidator
 from kafka_shim.text.whole_number import parse_whole_number
 
 _PREFIX = "sasl.oauthbearer."

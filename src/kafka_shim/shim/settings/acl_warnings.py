@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from kafka_shim.policy.checked_accesses import ineffective_acl_messages
 from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.settings.notes import print_note
+from kafka_shim.text.message_text import print_note
 
 _WARNINGS_MAX = 20
 """Further warnings are counted only."""

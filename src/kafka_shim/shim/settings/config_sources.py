@@ -34,7 +34,6 @@ from kafka_shim.shim.settings.kafka_properties import (
     unknown_setting_names,
     with_advertised_addresses,
 )
-from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_values import (
     config_fields,
     option_settings,
@@ -43,6 +42,7 @@ from kafka_shim.shim.settings.option_values import (
 from kafka_shim.shim.settings.options import OPTIONS
 from kafka_shim.shim.settings.setting_locations import SettingLocations
 from kafka_shim.shim.state.settings.config_definitions import known_setting_names
+from kafka_shim.text.message_text import print_note
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.settings.config_file import ConfigFileContent

@@ -23,13 +23,13 @@ from kafka_shim.shim.settings.kafka_properties import (
     misspelt_variables_with_corrections,
     settings_in_environment,
 )
-from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.shim.settings.option_values import (
     config_fields,
     option_settings,
     option_values_by_key,
 )
 from kafka_shim.shim.settings.options import OPTIONS
+from kafka_shim.text.message_text import print_note
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.settings.state_file import StateFileContent

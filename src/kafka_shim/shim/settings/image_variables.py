@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.jaas import PLAIN_MODULE, JaasModule, parse_jaas_file
-from kafka_shim.shim.settings.notes import print_note
 from kafka_shim.text.input_files import read_text_file
+from kafka_shim.text.message_text import print_note
 
 SECRETS: Final = Path("/etc/kafka/secrets")
 """Folder of the files that variables name, in the images of Apache and Confluent."""

@@ -42,9 +42,9 @@ from kafka_shim.shim.state.settings.static_settings import (
 from kafka_shim.shim.state.state_change import (
     ChangeObserver,
     StateChange,
+    StateVersion,
     observe_changed_settings,
 )
-from kafka_shim.shim.state.state_version import StateVersion
 from kafka_shim.shim.state.topics import Topic, Topics
 from kafka_shim.shim.state.users import Users
 

@@ -1,6 +1,7 @@
-"""Changes of the state, as stores report them to an observer such as the list of changes."""
+"""Changes of the state, as stores report them to an observer, and a counter of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 ChangedKind: TypeAlias = Literal[
@@ -33,3 +34,31 @@ def observe_changed_settings(
     if names:
         old, new = ({name: values.get(name) for name in names} for values in (before, after))
         observe_change(StateChange("settings", "changed", resource, old, new))
+
+
+class StateVersion:
+    """Counts everything that may change a cluster, whether or not it does: each request that is not
+    read-only, each call of the control API except GET, each closed connection, each stopped broker.
+    Timers are counted by the clock.
+    """
+
+    __slots__ = ("number", "under_way")
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.under_way = 0
+        """Number of changes in progress, during which other requests may be answered."""
+
+    def count_possible_change(self) -> None:
+        """Count a possible change."""
+        self.number += 1
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Mark a change as in progress while the context is open."""
+        self.under_way += 1
+        try:
+            yield
+        finally:
+            self.under_way -= 1
+            self.number += 1

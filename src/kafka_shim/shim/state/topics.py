@@ -1,6 +1,7 @@
 """Topics and their partitions: names, ids, replicas, configs, and one log per partition."""
 
 import random
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import islice
@@ -13,7 +14,31 @@ from kafka_shim.shim.state.state_change import (
     StateChange,
     observe_changed_settings,
 )
-from kafka_shim.shim.state.topic_names import name_in_metrics
+
+METADATA_LOG = "__cluster_metadata"
+"""The log of the controllers, which is not a topic."""
+
+_LEGAL = re.compile(r"[a-zA-Z0-9._-]+")
+NAME_LENGTH_MAX = 249
+
+
+def name_error(name: str) -> str | None:
+    """Return why `name` is not a valid topic name; None if it is."""
+    if not name:
+        return "topic name is empty"
+    if name in (".", ".."):
+        return f"topic name `{name}` is reserved"
+    if len(name) > NAME_LENGTH_MAX:
+        return f"topic name is longer than {NAME_LENGTH_MAX} characters"
+    if _LEGAL.fullmatch(name) is None:
+        return f"topic name `{name}` has characters other than ASCII letters, digits, `.`, `_`, `-`"
+    return None
+
+
+def name_in_metrics(name: str) -> str:
+    """Return the name in metrics; topics that differ only in `.` and `_` cannot coexist."""
+    return name.replace(".", "_")
+
 
 NO_ID = bytes(16)
 """The zero topic id, which means that no topic id is given."""

@@ -6,6 +6,7 @@ that what a damaged disk changed or lost is found when the file is read.
 
 import contextlib
 import errno
+import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,15 +16,14 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.storage.commit_mark import MappedCommitMark
 from kafka_shim.shim.storage.journal import (
     FILE as JOURNAL,
     BatchJournal,
+    MappedCommitMark,
     Row as JournalRow,
     batch_checksum,
 )
 from kafka_shim.shim.storage.locked_directory import LockedDirectory
-from kafka_shim.shim.storage.open_files import other_processes_with_file
 from kafka_shim.text.logs import Log
 
 log = Log("shim.storage")
@@ -393,3 +393,33 @@ def _row_checksum(part: str, key: str, value: str) -> int:
 
 def _pack_journal_row(log_number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
     return log_number << OFFSET_BITS | offset, is_clean, payload
+
+
+def other_processes_with_file(path: Path) -> list[str]:
+    """Return processes that have this file open, such as `4711 (sqlite3)`.
+
+    Return those whose open files this user can see; none on systems without /proc.
+    """
+    target = str(path.resolve())
+    return [
+        f"{process.name} ({_command_name(process)})"
+        for process in sorted(Path("/proc").glob("[0-9]*"))
+        if process.name != str(os.getpid()) and target in _open_files(process)
+    ]
+
+
+def _open_files(process: Path) -> set[str]:
+    found = set[str]()
+    try:
+        for descriptor in (process / "fd").iterdir():
+            found.add(str(descriptor.readlink()))
+    except OSError:  # another user's process, or one that has just ended
+        pass
+    return found
+
+
+def _command_name(process: Path) -> str:
+    try:
+        return (process / "comm").read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return "ended"

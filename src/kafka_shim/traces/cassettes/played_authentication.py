@@ -16,11 +16,10 @@ from kafka_shim.shim.handlers.common.sasl_authentication import (
     process_sasl_message,
 )
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
-from kafka_shim.shim.sasl.bearer_token import ValidatedToken, required_subject
+from kafka_shim.shim.sasl.bearer_token import ValidatedToken, decode_json_part, required_subject
 from kafka_shim.shim.sasl.mechanism import SaslExchange, SaslFailure, SaslReply
 from kafka_shim.shim.sasl.oauthbearer import BearerExchange
 from kafka_shim.shim.sasl.plain import PlainExchange
-from kafka_shim.shim.sasl.unsecured_token import decode_json_part
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.traces.cassettes.playback_report import MismatchError
 from kafka_shim.traces.cassettes.playback_state import PlaybackState

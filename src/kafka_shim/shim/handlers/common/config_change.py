@@ -26,7 +26,7 @@ from kafka_shim.shim.state.settings.config_values import (
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.settings.metrics_patterns import parse_match_patterns
 from kafka_shim.shim.state.share_partitions.dead_letters import QUEUE as DEAD_LETTER_QUEUE
-from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import name_error
 
 UTF8_BYTES_MAX = 4
 VALUE_BYTES_MAX = 32_767

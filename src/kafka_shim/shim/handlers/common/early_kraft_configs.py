@@ -26,7 +26,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     unalterable_type_error,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import name_error
 
 NODE_ID_MAX = 2**31 - 1
 

@@ -20,7 +20,7 @@ from kafka_shim.shim.state.placement import (
     place_replicas_live_first,
 )
 from kafka_shim.shim.state.settings.config_values import ConfigValueError, validated_canonical_value
-from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import name_error
 
 DEFAULT_COUNT = -1
 """As a number of partitions or replicas: the broker's default."""

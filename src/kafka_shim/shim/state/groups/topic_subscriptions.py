@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
-from kafka_shim.shim.state.client_patterns import compile_client_pattern
+from kafka_shim.shim.re2_patterns import compile_client_pattern
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 from kafka_shim.shim.state.topics import Topics
 

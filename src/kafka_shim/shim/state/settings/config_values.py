@@ -2,8 +2,10 @@
 as Java reads them (ISO 8601): `P1DT2H`, `PT1.5S`.
 """
 
+import math
 import re
 from collections.abc import Callable
+from decimal import Decimal
 
 from kafka_shim.protocol.api_versions import parse_minor_release, release_index
 from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition, ValueCheck
@@ -54,7 +56,7 @@ def _integer_value(name: str, kind: str, value: str) -> str:
 
 
 def _double_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
-    from kafka_shim.shim.state.settings.java_double import java_double  # noqa: PLC0415 - few settings need it
+    from kafka_shim.shim.state.settings.config_values import java_double  # noqa: PLC0415 - few settings need it
 
     try:
         return java_double(float(value))
@@ -161,3 +163,18 @@ def duration_to_ms(duration: str) -> int | None:
         return None
     parts = zip(match.groups(), _UNITS_MS, strict=True)
     return sum(int(float(part) * unit) for part, unit in parts if part)
+
+
+def java_double(value: float) -> str:
+    """Return a double as Java writes it, with the fewest digits that identify it.
+
+    JDK 18 and earlier write more for some values of 16 digits and from 2^53 on (2e23).
+    """
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    mantissa, exponent = f"{Decimal(repr(value)).normalize():E}".split("E")
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kafka_shim.protocol.releases.telemetry import TelemetryFacts
-from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern
-from kafka_shim.shim.state.client_patterns import compile_client_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_client_pattern
 
 FIELDS: Final = frozenset(
     {

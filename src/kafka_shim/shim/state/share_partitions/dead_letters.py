@@ -25,8 +25,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.share_partitions.share_state_values import SharePartitionKey
-from kafka_shim.shim.state.topic_names import name_error
-from kafka_shim.shim.state.topics import Partition, Topic, Topics
+from kafka_shim.shim.state.topics import Partition, Topic, Topics, name_error
 
 QUEUE = "errors.deadletterqueue.topic.name"
 COPIES = "errors.deadletterqueue.copy.record.enable"

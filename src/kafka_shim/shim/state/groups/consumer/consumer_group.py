@@ -13,8 +13,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.re2_patterns import InvalidPatternError
-from kafka_shim.shim.state.client_patterns import compile_client_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_client_pattern
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
     OrderedAssignment,

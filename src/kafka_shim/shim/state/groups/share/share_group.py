@@ -22,9 +22,9 @@ from kafka_shim.shim.state.groups.assignors import (
     members_in_java_map_order,
 )
 from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
+from kafka_shim.shim.state.groups.epoch_group import MemberTimers
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult
-from kafka_shim.shim.state.groups.member_timers import MemberTimers
 from kafka_shim.shim.state.groups.reconciliation import LEAVING
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.topic_subscriptions import (

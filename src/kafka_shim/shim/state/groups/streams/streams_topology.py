@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from kafka_shim.shim.state.topic_names import name_error
+from kafka_shim.shim.state.topics import name_error
 
 
 class InternalTopic(msgspec.Struct, frozen=True):
