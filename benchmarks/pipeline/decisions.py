@@ -5,7 +5,7 @@ import pyarrow as pa
 from benchmarks.pipeline.data import access_rows, random_acls
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, tell, time_sliced
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.verdict import decide_access
+from kafka_shim.pipeline.acls.authorizer_decisions import decide_access
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.tables import OBSERVED

@@ -22,7 +22,7 @@ from kafka_shim.pipeline.engines.engine import Relation
 from kafka_shim.pipeline.engines.spark_engine import SparkEngine
 from kafka_shim.pipeline.jobs.unused_acls import unused_acls
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
-from kafka_shim.pipeline.local.pandas_import import keep_pyarrow_from_importing_pandas
+from kafka_shim.pipeline.local_runner import keep_pyarrow_from_importing_pandas
 from kafka_shim.pipeline.observation import sum_equal_accesses
 from kafka_shim.pipeline.spark.session import spark_session
 from kafka_shim.pipeline.tables import OBSERVED, spark_ddl

@@ -29,8 +29,7 @@ from kafka_shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
 from kafka_shim.conformance.output_formats import as_json, as_text
 from kafka_shim.conformance.report import Report, read_report, report_from_results
 from kafka_shim.conformance.requirement_level import RequirementLevel
-from kafka_shim.conformance.runner import ResultListener, run_cases
-from kafka_shim.conformance.selection import select_cases
+from kafka_shim.conformance.runner import ResultListener, run_cases, select_cases
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_user_scram_credentials import (

@@ -13,12 +13,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kafka_shim.conformance import case_tables, contract_tables
+from kafka_shim.conformance import case_tables
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.commands import COMMANDS, read_contract
-from kafka_shim.conformance.contract import contract_json_schema
+from kafka_shim.conformance.commands import COMMANDS, answer_violation, read_contract
+from kafka_shim.conformance.contract import contract_json_schema, contract_page_lines
 from kafka_shim.conformance.profile import TOOLS
-from kafka_shim.conformance.shapes import answer_violation
 from tests.support.generated_files import outdated
 
 ROOT = Path(__file__).parents[2]
@@ -60,7 +59,7 @@ def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
 
 def test_the_tables_of_the_pages_are_up_to_date() -> None:
     contract = (ROOT / "docs" / "reference" / "driver-contract.md").read_text()
-    commands = "\n".join(contract_tables.contract_page_lines()) + "\n"
+    commands = "\n".join(contract_page_lines()) + "\n"
     assert contract.endswith(commands), outdated("docs/reference/driver-contract.md")
     page = (ROOT / "docs" / "reference" / "conformance" / "cases.md").read_text()
     tables = "\n".join(case_tables.real_cluster_coverage_tables(all_cases()))

@@ -12,8 +12,7 @@ import pytest
 
 from kafka_shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.runner import run_cases
-from kafka_shim.conformance.selection import select_cases
+from kafka_shim.conformance.runner import run_cases, select_cases
 from kafka_shim.protocol.api_versions import RELEASES
 
 DRIVERS = Path(__file__).parents[2] / "conformance" / "drivers"

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shim.conformance.case import CaseOutcome
 from kafka_shim.conformance.frames import ReportedExchange
-from kafka_shim.conformance.html_report import as_html
+from kafka_shim.conformance.output_formats import as_html
 from kafka_shim.conformance.report import Report, ResultRow
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from tests.support.browser import BROWSER, DRIVER

@@ -8,8 +8,7 @@ import pytest
 
 from kafka_shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.runner import run_cases
-from kafka_shim.conformance.selection import select_cases
+from kafka_shim.conformance.runner import run_cases, select_cases
 from kafka_shim.protocol.api_versions import RELEASES
 
 LYING = [sys.executable, str(Path(__file__).parent / "lying_driver.py")]

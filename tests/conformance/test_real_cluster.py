@@ -11,8 +11,7 @@ from kafka_shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.fixtures import DEFAULT_SETUP, PASSWORD, USER
 from kafka_shim.conformance.real_cluster import RealClusterProvider
-from kafka_shim.conformance.runner import run_cases
-from kafka_shim.conformance.selection import select_cases
+from kafka_shim.conformance.runner import run_cases, select_cases
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.testing import start
 

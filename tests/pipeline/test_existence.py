@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.pipeline.rows.entity import CONSUMER_GROUP, GROUP, OFFSETS, TOPIC, TRANSACTION
-from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
+from kafka_shim.pipeline.rows.existence import (
+    CONSUMER_GROUP,
+    GROUP,
+    OFFSETS,
+    TOPIC,
+    TRANSACTION,
+    ExistenceIndex,
+    ExistenceRecord,
+)
 from kafka_shim.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,

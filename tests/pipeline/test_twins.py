@@ -20,10 +20,10 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acl_decisions import AclDecider
 from kafka_shim.pipeline.acl_signatures import split_by_signature
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.authorizer_decisions import decide_access
 from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
 from kafka_shim.pipeline.acls.removable import AclUsage, CountedSignature, usage_of_each_acl
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
-from kafka_shim.pipeline.acls.verdict import decide_access
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches

@@ -26,7 +26,7 @@ SAFE: Final = {
     "pipeline/spark/session.py": "the heap is Spark's own without os.sysconf",
     "pipeline/spark/lake.py": "`pipeline ingest` is refused on Windows",
     "cli/open_files_limit.py": "returns early on Windows",
-    "conformance/processor_wait.py": "0 where there is no /proc",
+    "conformance/driver.py": "0 where there is no /proc",
     "shim/control/http_server.py": "only if the loop reports pending connections, and on POSIX",
     "testing/mutation/suite_run.py": "groups of processes are used on POSIX only",
     "text/logs.py": "a stream without `select.poll` is written as usual",

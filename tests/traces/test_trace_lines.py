@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.traces.trace_lines import MESSAGE_CHARACTERS, row_as_text_line
+from kafka_shim.traces.trace_rows import MESSAGE_CHARACTERS, row_as_text_line
 
 WHO = {"time_us": 1_714_557_600_250_999, "connection": 3, "sequence": 12, "principal": "User:a"}
 REQUEST = {"entry": "request", "api": "Fetch", "version": 17}

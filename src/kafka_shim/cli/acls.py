@@ -25,13 +25,11 @@ from kafka_shim.policy.formats import (
     format_acls_losslessly,
 )
 from kafka_shim.policy.formats.command_options import (
+    AclsByResourceFilter,
+    acls_by_resource_filter,
     add_action_options,
     add_grant_options,
     add_resource_options,
-)
-from kafka_shim.policy.formats.command_targets import (
-    AclsByResourceFilter,
-    acls_by_resource_filter,
     check_option_combination,
     listed_resource_filters,
     resource_filters_of_options,

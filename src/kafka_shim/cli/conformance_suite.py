@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka_shim.conformance.baseline import Baseline
     from kafka_shim.conformance.case import Case, CaseResult
     from kafka_shim.conformance.fixtures import ClusterProvider
-    from kafka_shim.conformance.selection import CasesByRelease
+    from kafka_shim.conformance.runner import CasesByRelease
 
 DESCRIPTION = """\
 Put a client into prepared situations, the cases. The suite checks the requests that the client
@@ -141,7 +141,7 @@ def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from kafka_shim.conformance.case_tables import case_list_text
     from kafka_shim.conformance.cases import all_cases
-    from kafka_shim.conformance.selection import select_cases
+    from kafka_shim.conformance.runner import select_cases
 
     if args.contract:
         print(_driver_contract_text(args.format))
@@ -163,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
 def _select_cases_by_release(cases: "list[Case]", args: argparse.Namespace) -> "CasesByRelease":
     from kafka_shim.conformance.cases import all_cases
     from kafka_shim.conformance.report import read_report
-    from kafka_shim.conformance.selection import (
+    from kafka_shim.conformance.runner import (
         failed_cases_by_release,
         supported_cases_by_release,
     )
@@ -184,8 +184,7 @@ def _select_cases_by_release(cases: "list[Case]", args: argparse.Namespace) -> "
 
 
 def _driver_contract_text(output_format: str) -> str:
-    from kafka_shim.conformance.contract import contract_json_schema
-    from kafka_shim.conformance.contract_tables import contract_page_lines
+    from kafka_shim.conformance.contract import contract_json_schema, contract_page_lines
 
     return (
         "\n".join(contract_page_lines())
@@ -206,8 +205,7 @@ def _parse_releases(text: str) -> Sequence[str]:
 def _run_cases(
     driver_command: list[str], cases_by_release: "CasesByRelease", args: argparse.Namespace
 ) -> int:
-    from kafka_shim.conformance.html_report import as_html
-    from kafka_shim.conformance.output_formats import FORMS
+    from kafka_shim.conformance.output_formats import FORMS, as_html
     from kafka_shim.conformance.report import report_from_results
 
     baseline = _read_baseline(args)

@@ -26,8 +26,8 @@ from kafka_shim.traces.least_acls.program_runs import (
     ProgramRun,
     run_with_acls_only,
     run_with_everything_allowed,
+    shortfalls,
 )
-from kafka_shim.traces.least_acls.run_comparison import shortfalls
 
 DESCRIPTION = """\
 Run a program against a broker that allows everything, and print the fewest and narrowest ACLs that

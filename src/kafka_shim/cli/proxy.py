@@ -21,10 +21,9 @@ from kafka_shim.shim.signals import call_on_stop_signal
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.text.logs import configure_logging
 from kafka_shim.trace_format.entries import DERIVED
-from kafka_shim.traces.masking_observer import MaskingObserver
 from kafka_shim.traces.proxy.proxy import Proxy
 from kafka_shim.traces.proxy.upstream import UpstreamConnector
-from kafka_shim.traces.record_masks import RecordMasks
+from kafka_shim.traces.record_masks import MaskingObserver, RecordMasks
 
 if TYPE_CHECKING:
     import ssl

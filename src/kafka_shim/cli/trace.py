@@ -19,8 +19,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.message_text import escaped
 from kafka_shim.trace_format.segments import trace_size_in_bytes
 from kafka_shim.traces.summary import Summary
-from kafka_shim.traces.trace_lines import row_as_text_line
-from kafka_shim.traces.trace_rows import TraceReader
+from kafka_shim.traces.trace_rows import TraceReader, row_as_text_line
 
 if TYPE_CHECKING:
     from kafka_shim.traces.inspector_rows import InspectorRows

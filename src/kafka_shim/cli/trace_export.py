@@ -28,7 +28,7 @@ def add_export_arguments(verb: argparse.ArgumentParser) -> None:
 def run_export(args: argparse.Namespace) -> int:
     if args.format == "pcap":
         return _export_as_pcap(args)
-    from kafka_shim.traces.importers.request_log_export import (
+    from kafka_shim.traces.importers.request_log import (
         exported_request_log_rows as rows,
     )
 

@@ -3,12 +3,11 @@
 import asyncio
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.client import CLIENT_ID
-from kafka_shim.conformance.cluster import ClusterUnderTest, ShimCluster
-from kafka_shim.conformance.cluster_control import ClusterControl
+from kafka_shim.conformance.cluster import ClusterControl, ClusterUnderTest, ShimCluster
 from kafka_shim.conformance.driver import Driver, DriverResponse, ReportedError
 from kafka_shim.conformance.evidence import (
     APIS_OF_COMMANDS,
@@ -426,3 +425,7 @@ def _peak_rate_per_second(times_us: Sequence[int]) -> int:
 
 def _parse_user_acls(rules: Iterable[Mapping[str, Any]]) -> list[Acl]:
     return [acl for rule in rules for acl in parse_rule({"principal": f"User:{USER}", **rule})]
+
+
+IDEMPOTENT_PRODUCER: Final[Mapping[str, str]] = {"enable_idempotence": "true"}
+TRANSACTIONAL_PRODUCER: Final[Mapping[str, str]] = {"transactional_id": "tx", **IDEMPOTENT_PRODUCER}

@@ -1,4 +1,4 @@
-"""The commands of the driver contract and the objects in them, from `contract.txt`."""
+"""The commands of the driver contract, the objects in them, and the check of an answer."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -145,3 +145,53 @@ OBJECT_SCHEMAS: Mapping[str, Shape] = {
     name: object_schema(fields) for name, fields in read_contract().objects.items()
 }
 """Schemas of the objects in several commands; the contract has them as `$defs`."""
+
+
+_PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "array": (list,),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+def answer_violation(command: str, ok: Any) -> str | None:
+    """Return what is wrong with the `ok` of a command; None if it is valid."""
+    return next(_violations(ok, COMMANDS[command].ok_schema(), "ok"), None)
+
+
+def _violations(value: Any, shape: Shape, path: str) -> Iterator[str]:
+    """Yield each violation of a shape, with its place; knows only the JSON schema used here."""
+    if "$ref" in shape:
+        yield from _violations(value, OBJECT_SCHEMAS[shape["$ref"].rpartition("/")[2]], path)
+    elif "anyOf" in shape:
+        violations = [list(_violations(value, option, path)) for option in shape["anyOf"]]
+        if all(violations):
+            yield from min(violations, key=len)
+    elif not _has_json_type(value, shape["type"]):
+        yield f"{path} is not of type {shape['type']}"
+    elif shape["type"] == "array":
+        for at, each in enumerate(value):
+            yield from _violations(each, shape["items"], f"{path}[{at}]")
+    elif shape["type"] == "object":
+        yield from _object_violations(value, shape, path)
+
+
+def _has_json_type(value: Any, json_type: str) -> bool:
+    if isinstance(value, bool):
+        return json_type == "boolean"
+    return isinstance(value, _PYTHON_TYPES[json_type])
+
+
+def _object_violations(value: Mapping[str, Any], shape: Shape, path: str) -> Iterator[str]:
+    fields = shape.get("properties", {})
+    for name in shape.get("required", ()):
+        if name not in value:
+            yield f"{path}.{name} is missing"
+    for name, each in value.items():
+        known = fields.get(name, shape.get("additionalProperties"))
+        if known is not None:
+            yield from _violations(each, known, f"{path}.{name}")

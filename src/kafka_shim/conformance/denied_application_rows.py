@@ -1,7 +1,7 @@
 """Denials that producers and consumers meet: topics without Describe, and parts of transactions."""
 
 from kafka_shim.authorizer.requirements import TXN_OFFSET_COMMIT_TOPIC
-from kafka_shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
+from kafka_shim.conformance.case_context import TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.denied_command import (
     ALLOWED,
     DENIED,

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.requirements import (
     CREATE_TOPICS,
     OFFSET_FETCH_GROUP,
 )
-from kafka_shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
+from kafka_shim.conformance.case_context import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.denied_command import (
     ALLOWED,
     DENIED,

@@ -4,15 +4,15 @@ import asyncio
 import contextlib
 import itertools
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, Self
 
 import msgspec
 
-from kafka_shim.conformance.commands import read_contract
+from kafka_shim.conformance.commands import answer_violation, read_contract
 from kafka_shim.conformance.contract import VERSION
-from kafka_shim.conformance.processor_wait import processor_wait_s
-from kafka_shim.conformance.shapes import answer_violation
 from kafka_shim.shim.errors import UnavailableError
 
 LINE_BYTES_MAX = 64 * 1024 * 1024
@@ -224,3 +224,24 @@ def _parse_response_line(line: bytes, number: int) -> DriverResponse:
     if not isinstance(content.get("ok"), dict):
         raise ContractError(f"the driver answered neither ok nor error: {line[:200]!r}")
     return DriverResponse(ok=content["ok"])
+
+
+_NANOSECONDS = 1e9
+
+
+def processor_wait_s(pid: int) -> float:
+    """Return how long a process and its children were ready to run, but not running.
+
+    The times of all threads are added. 0 where the system does not have this figure.
+    """
+    return sum(_thread_waits_ns(Path(f"/proc/{pid}"))) / _NANOSECONDS
+
+
+def _thread_waits_ns(process: Path) -> Iterator[int]:
+    with suppress(OSError):  # not Linux, or the process has ended
+        for thread in (process / "task").iterdir():
+            with suppress(OSError, ValueError, IndexError):  # the thread has ended
+                yield int((thread / "schedstat").read_text().split()[1])
+            with suppress(OSError):
+                for child in (thread / "children").read_text().split():
+                    yield from _thread_waits_ns(process.with_name(child))

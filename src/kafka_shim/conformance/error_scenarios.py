@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
+from kafka_shim.conformance.case_context import TRANSACTIONAL_PRODUCER
 from kafka_shim.protocol.error_codes import ErrorCode
 
 TOPIC, GROUP = "orders", "workers"

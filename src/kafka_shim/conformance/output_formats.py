@@ -1,18 +1,67 @@
-"""A client's report as text, JUnit XML and Markdown."""
+"""Clients' reports as text, JUnit XML, Markdown and HTML, with totals."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from kafka_shim.conformance.case import CaseOutcome
 from kafka_shim.conformance.report import Report, ResultRow
-from kafka_shim.conformance.totals import (
-    totals_by_group,
-    totals_markdown_lines,
-    totals_text_lines,
-)
+from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.text.junit_xml import JunitCase, junit_report
+
+OUTCOMES = tuple(outcome.value for outcome in CaseOutcome)
+
+
+class FamilyTotals(msgspec.Struct, frozen=True):
+    """The number of cases of a family and level by outcome; the family `all` is all of them."""
+
+    family: str
+    level: str
+    counts: dict[str, int]
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return (self.family, self.level, *(str(self.counts[name]) for name in OUTCOMES))
+
+
+HEADER = ("family", "level", *OUTCOMES)
+
+
+def totals_by_group(rows: Iterable[ResultRow]) -> list[FamilyTotals]:
+    """Return the totals of each family and level that occurs, and those of all families."""
+    counts: dict[tuple[str, RequirementLevel], Counter[str]] = {}
+    for row in rows:
+        for family in (row.id.partition(".")[0], "all"):
+            counts.setdefault((family, row.level), Counter())[row.outcome.value] += 1
+    families = dict.fromkeys(family for family, _ in counts)
+    order = [*(family for family in families if family != "all"), "all"]
+    return [
+        FamilyTotals(family, level.value, {name: counts[family, level][name] for name in OUTCOMES})
+        for family in order
+        for level in RequirementLevel
+        if (family, level) in counts
+    ]
+
+
+def totals_text_lines(rows: Iterable[ResultRow]) -> Iterator[str]:
+    """Yield a table of the totals with aligned columns."""
+    table = [HEADER, *(each.cells for each in totals_by_group(rows))]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for cells in table:
+        first = (cells[0].ljust(widths[0]), cells[1].ljust(widths[1]))
+        numbers = (cell.rjust(width) for cell, width in zip(cells[2:], widths[2:], strict=True))
+        yield "  ".join((*first, *numbers))
+
+
+def totals_markdown_lines(rows: Iterable[ResultRow]) -> Iterator[str]:
+    yield f"| {' | '.join(HEADER)} |"
+    yield "|" + "---|" * len(HEADER)
+    for each in totals_by_group(rows):
+        yield f"| {' | '.join(each.cells)} |"
+
 
 _MARKS = {
     CaseOutcome.PASSED: "✅",
@@ -145,3 +194,21 @@ FORMS: dict[str, Callable[[Report], str]] = {
     "junit": as_junit,
     "markdown": as_markdown,
 }
+
+
+_PAGE = Path(__file__).parent / "page"
+
+
+def as_html(reports: Sequence[Report]) -> str:
+    """Return an HTML page without references to other files."""
+    data = msgspec.json.encode(reports).decode().replace("</", "<\\/")
+    page = (
+        _page_source("html")
+        .replace("/*CSS*/", _page_source("css"))
+        .replace("/*JS*/", _page_source("js"))
+    )
+    return page.replace("/*DATA*/", data)
+
+
+def _page_source(extension: str) -> str:
+    return (_PAGE / f"report.{extension}").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from kafka_shim.client.preparation import (
     delete_topics,
     retry_until_no_error,
 )
-from kafka_shim.conformance.cluster_control import ClusterControl
+from kafka_shim.conformance.cluster import ClusterControl
 from kafka_shim.conformance.fixtures import ClusterSetup
 from kafka_shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.conformance.record_writing import write_record

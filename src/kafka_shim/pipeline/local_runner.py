@@ -1,17 +1,42 @@
-"""Run jobs in this process, on DuckDB."""
+"""Run jobs in this process, on DuckDB, without the import of pandas, which takes longer."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 
 import duckdb
+import pyarrow as pa
 
 from kafka_shim.pipeline.arguments import args_of_chained_jobs
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.interrupts import raise_interrupts
-from kafka_shim.pipeline.local.pandas_import import keep_pyarrow_from_importing_pandas
 from kafka_shim.pipeline.option_checks import check_job
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.trace_input import local_trace_input
+
+
+class _WithoutPandas:
+    """A finder of modules that finds no pandas."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
+def keep_pyarrow_from_importing_pandas() -> None:
+    """Let pyarrow look for pandas now, unless it is imported, and not find it.
+
+    Otherwise it imports an installed pandas to find out whether a list is one of its arrays. Its
+    methods that need pandas still import it.
+    """
+    if "pandas" in sys.modules:
+        return
+    finder = _WithoutPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def run_jobs_locally(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:

@@ -12,11 +12,12 @@ from kafka_shim.authorizer.model import WILDCARD, is_principal
 from kafka_shim.authorizer.networks import is_valid_acl_host, java_address
 from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.policy.checked_accesses import checked_operations_by_resource_type
-from kafka_shim.policy.formats.documents import check_keys_are_known, unknown_word_message
-from kafka_shim.policy.formats.values_with_lines import (
+from kafka_shim.policy.formats.documents import (
     MappingWithLines,
+    check_keys_are_known,
     line_of_key,
     line_of_mapping,
+    unknown_word_message,
 )
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.policy.profiles import (

@@ -1,7 +1,17 @@
-"""Expectations from YAML and TOML files, with their line numbers."""
+"""Expectations from YAML and TOML files, with their line numbers, variables and exceptions.
+
+With variables, one entry stands for an expectation per team, topic or user.
+
+- for: {team: teams.txt}
+  nobody-but: ["User:{team}-app"]
+  may: Write
+  topic: "{team}-*"
+"""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +24,141 @@ from kafka_shim.policy.expectation import (
     parse_expectation,
     parse_strings,
 )
-from kafka_shim.policy.expectation_exceptions import (
-    ExpectationException,
-    split_exception,
+from kafka_shim.policy.formats.documents import (
+    ListWithLines,
+    MappingWithLines,
+    check_keys_are_known,
+    line_of_key,
+    line_of_mapping,
+    load_document,
 )
-from kafka_shim.policy.expectation_variables import expand_entry
-from kafka_shim.policy.formats.documents import check_keys_are_known, load_document
 from kafka_shim.policy.formats.fields import ErrorCollector, add_line_to_errors
 from kafka_shim.policy.formats.toml_documents import lines_of_toml_key, load_toml
-from kafka_shim.policy.formats.values_with_lines import (
-    ListWithLines,
-    line_of_key,
-)
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.text.input_files import InputError, place_text, read_text_without_bom
+
+VARIABLES_KEY = "for"
+EXPANDED_MAX = 100_000
+"""Expectations that one entry may stand for."""
+
+
+def expand_entry(entry: object, folder: Path) -> list[object]:
+    """Return the entry once for each combination of its variables' values.
+
+    A variable has a list of values, or the name of a file with one value per line, relative to
+    `folder`. Raise AclTextError for variables that are invalid or not used.
+    """
+    if not isinstance(entry, Mapping) or VARIABLES_KEY not in entry:
+        return [entry]
+    variables = entry[VARIABLES_KEY]
+    if not isinstance(variables, Mapping) or not variables:
+        raise AclTextError("`for` needs variables with values, such as `for: {team: [a, b]}`")
+    values = {
+        str(name): _values_of_variable(str(name), value, folder)
+        for name, value in variables.items()
+    }
+    unused = [name for name in values if f"{{{name}}}" not in str(entry)]
+    if unused:
+        raise AclTextError(f"the variable `{unused[0]}` is not used; write {{{unused[0]}}}")
+    total = 1
+    for each in values.values():
+        total *= len(each)
+    if total > EXPANDED_MAX:
+        raise AclTextError(f"`for` stands for {total} expectations, more than {EXPANDED_MAX}")
+    return [
+        _fill_variables(entry, dict(zip(values, combination, strict=True)))
+        for combination in product(*values.values())
+    ]
+
+
+def _values_of_variable(name: str, value: object, folder: Path) -> Sequence[str]:
+    if not isinstance(value, str):
+        return parse_strings(value, f"for: {name}")
+    try:
+        lines = (folder / value).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise AclTextError(f"for: {name}: cannot read `{value}`: {error}") from error
+    values = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if not values:
+        raise AclTextError(f"for: {name}: `{value}` has no values")
+    return values
+
+
+def _fill_variables(entry: Mapping[Any, Any], values: Mapping[str, str]) -> MappingWithLines:
+    replaced = MappingWithLines(
+        {
+            key: _fill_placeholders(value, values)
+            for key, value in entry.items()
+            if key != VARIABLES_KEY
+        }
+    )
+    replaced.line = entry.line if isinstance(entry, MappingWithLines) else 0
+    replaced.lines = entry.lines if isinstance(entry, MappingWithLines) else {}
+    return replaced
+
+
+def _fill_placeholders(value: Any, values: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        for name, text in values.items():
+            value = value.replace(f"{{{name}}}", text)
+        return value
+    if isinstance(value, list):
+        return [_fill_placeholders(each, values) for each in value]
+    if isinstance(value, Mapping):
+        return {
+            _fill_placeholders(key, values): _fill_placeholders(each, values)
+            for key, each in value.items()
+        }
+    return value
+
+
+EXCEPTION_KEY = "exception"
+_KEYS = ("owner", "reason", "until")
+
+
+class ExpectationException(msgspec.Struct, frozen=True):
+    """An expectation may fail until the end of a day."""
+
+    owner: str
+    reason: str
+    until: date
+
+    def has_expired(self, today: date) -> bool:
+        return today > self.until
+
+    @property
+    def text(self) -> str:
+        return f"until {self.until.isoformat()}, {self.owner}: {self.reason}"
+
+
+def split_exception(entry: object) -> tuple[object, ExpectationException | None]:
+    """Return the entry without its exception, and the exception. Raise AclTextError if invalid."""
+    if not isinstance(entry, Mapping) or EXCEPTION_KEY not in entry:
+        return entry, None
+    exception = entry[EXCEPTION_KEY]
+    rest = MappingWithLines({key: each for key, each in entry.items() if key != EXCEPTION_KEY})
+    rest.line = line_of_mapping(entry)
+    rest.lines = entry.lines if isinstance(entry, MappingWithLines) else {}
+    return rest, _parse_exception(exception)
+
+
+def _parse_exception(exception: object) -> ExpectationException:
+    if not isinstance(exception, Mapping):
+        raise AclTextError("`exception` needs owner, reason and until")
+    fields: Mapping[Any, Any] = exception
+    check_keys_are_known(fields, _KEYS, EXCEPTION_KEY)
+    owner, reason, until = (fields.get(key) for key in _KEYS)
+    if not isinstance(owner, str) or not isinstance(reason, str) or not (owner and reason):
+        raise AclTextError("`exception` needs an owner and a reason")
+    if not isinstance(until, date):
+        try:
+            until = date.fromisoformat(str(until))
+        except ValueError as error:
+            raise AclTextError(
+                f"exception: until `{until}`: expected a day such as 2027-01-31"
+            ) from error
+    return ExpectationException(owner, reason, until)
+
 
 KEYS = ("expect", "include", "acls", "release", "super-users")
 

@@ -16,11 +16,7 @@ from kafka_shim.policy.formats.kafka_commands import format_command
 from kafka_shim.policy.name_sets import names_covered_by_acl
 from kafka_shim.policy.plan import StepGroup
 from kafka_shim.policy.plan_file import interim_text, unordered_interim_text
-from kafka_shim.policy.planned_change import (
-    COMMANDS,
-    PlannedChange,
-    steps_by_command,
-)
+from kafka_shim.policy.planned_change import COMMANDS, PlannedChange, steps_by_command
 from kafka_shim.protocol.enums import Permission
 
 PLAN_FORMATS = (COMMANDS, "terraform", "terraform-confluent", "strimzi", "jikkou")

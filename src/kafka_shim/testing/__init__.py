@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from kafka_shim.testing.broker_start import BrokerFactory, start
     from kafka_shim.testing.cassette import KafkaCassette
     from kafka_shim.testing.faults import FaultOptions, InjectedFault
-    from kafka_shim.testing.groups import OffsetOptions
     from kafka_shim.testing.options import Options, TopicOptions
     from kafka_shim.testing.policy import KafkaPolicy, PolicyDecision
+    from kafka_shim.testing.resources import OffsetOptions
     from kafka_shim.testing.row import Row
     from kafka_shim.testing.rows import (
         AclRow,
@@ -106,7 +106,7 @@ _MODULES = (
     "transport",
     "faults",
     "setup_warnings",
-    "groups",
+    "resources",
     "cassette",
     "policy",
 )

@@ -12,10 +12,8 @@ from kafka_shim.testing.client_configs import (
     client_config,
 )
 from kafka_shim.testing.faults import Faults
-from kafka_shim.testing.groups import Groups
 from kafka_shim.testing.names import ApiName, OperationName, ResourceTypeName
-from kafka_shim.testing.nodes import Nodes
-from kafka_shim.testing.resources import Acls, Clock, Topics, Users
+from kafka_shim.testing.resources import Acls, Clock, Groups, Nodes, Topics, Users
 from kafka_shim.testing.row import Row
 from kafka_shim.testing.rows import (
     AuthenticationRow,

@@ -1,12 +1,15 @@
-"""The resources of a broker for tests: ACLs, topics, users, the clock."""
+"""The resources of a broker for tests: ACLs, topics, users, groups, nodes, the clock."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 from urllib.parse import quote
 
 from kafka_shim.testing.rows import (
     AclRow,
     CompactedPartitionRow,
+    GroupDetailRow,
+    GroupOffsetsRow,
+    NodeRow,
     ProducedRecordRow,
     RecordRow,
     TopicRow,
@@ -176,3 +179,79 @@ class Clock:
 
 def _acls_body(rules: tuple[Mapping[str, Any], ...], rule: Rule) -> dict[str, Any]:
     return {"acls": json_rules(*rules, *([rule] if rule else []))}
+
+
+class Nodes:
+    """Stops and starts brokers, and moves leaders and coordinators (`brokers=3`)."""
+
+    def __init__(self, call_control_api: Any) -> None:
+        self._call_control_api = call_control_api
+
+    def list(self) -> list[NodeRow]:
+        """Return `node_id`, `is_alive` and `listeners` of each."""
+        return [NodeRow(node) for node in self._call_control_api("GET", "/nodes")["nodes"]]
+
+    def stop(self, node_id: int) -> None:
+        """Stop a broker: clients are disconnected, connections refused, and other replicas lead."""
+        self._call_control_api("POST", f"/nodes/{node_id}/stop")
+
+    def start(self, node_id: int) -> None:
+        """Start a stopped broker on its former ports; leaders do not move back."""
+        self._call_control_api("POST", f"/nodes/{node_id}/start")
+
+    def move_leader(self, topic: str, partition: int, node_id: int) -> int:
+        """Make any other broker the leader, also one without a replica; return the leader epoch."""
+        path = f"/topics/{quote(topic, safe='')}/partitions/{partition}/leader"
+        return int(self._call_control_api("POST", path, {"node_id": node_id})["leader_epoch"])
+
+    def move_coordinator(self, group_id: str, node_id: int) -> None:
+        """Make another broker the coordinator of a group."""
+        path = f"/groups/{quote(group_id, safe='')}/coordinator"
+        self._call_control_api("POST", path, {"node_id": node_id})
+
+
+class OffsetOptions(TypedDict, total=False):
+    """Which offsets are set, and how."""
+
+    topic: str
+    partition: int
+    time_ms: int
+    shift: int
+    dry_run: bool
+
+
+class Groups:
+    """The groups of all types."""
+
+    def __init__(self, call_control_api: Any) -> None:
+        self._call_control_api = call_control_api
+
+    def list(self) -> list[GroupDetailRow]:
+        """Return each group with its members, offsets and lag."""
+        return [GroupDetailRow(row) for row in self._call_control_api("GET", "/groups")["groups"]]
+
+    def get(self, group_id: str) -> GroupDetailRow:
+        """Return a group. Raise BrokerError if there is none."""
+        return GroupDetailRow(self._call_control_api("GET", _path(group_id)))
+
+    def delete(self, group_id: str) -> None:
+        """Delete a group without members."""
+        self._call_control_api("DELETE", _path(group_id))
+
+    def reset_offsets(
+        self,
+        group_id: str,
+        to: int | Literal["earliest", "latest"] | None = None,
+        **options: Unpack[OffsetOptions],
+    ) -> GroupOffsetsRow:
+        """Set the offsets of a group without members. `to` is an offset, `earliest` or `latest`;
+        `time_ms` selects the first record at or after this time; `shift` is added to the offsets.
+        The options `topic` and `partition` select partitions. With `dry_run`, only return what
+        would change.
+        """
+        body = {"to": to, **options}
+        return GroupOffsetsRow(self._call_control_api("POST", f"{_path(group_id)}/offsets", body))
+
+
+def _path(group_id: str) -> str:
+    return f"/groups/{quote(group_id, safe='')}"

@@ -21,11 +21,11 @@ from kafka_shim.shim.settings.options import (
     Place,
     options_of_place,
 )
-from kafka_shim.testing.option_names import check_option_names
 from kafka_shim.testing.options import Options
 from kafka_shim.testing.rule import json_rules
 from kafka_shim.testing.setup_warnings import warn_about_acls_of_file
 from kafka_shim.testing.transport import BrokerError
+from kafka_shim.testing.unknown_name import check_option_names
 from kafka_shim.text.message_text import sanitize_message
 
 SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose

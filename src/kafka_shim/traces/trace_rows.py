@@ -1,11 +1,14 @@
-"""A trace's entries as decoded rows in Kafka's field names, for text and JSON."""
+"""A trace's entries as decoded rows in Kafka's field names, for text and JSON, and as lines."""
 
+import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.protocol.code_names import api_name_or_key
+from kafka_shim.policy.formats.trace_rule import readable_rule
+from kafka_shim.protocol.code_names import api_name_or_key, error_name_with_code
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
@@ -13,6 +16,7 @@ from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.message_frames import read_response_with_version
 from kafka_shim.protocol.responses import nonzero_error_codes
 from kafka_shim.protocol.wire_json import message_json
+from kafka_shim.text.message_text import escaped
 from kafka_shim.trace_format.entries import (
     DERIVED,
     Access,
@@ -167,3 +171,46 @@ def _response_fields(entry: Response) -> dict[str, Any]:
         "error_codes": sorted({*nonzero_error_codes(message, version)}),
     }
     return fields | {"response": message_json(message, version)}
+
+
+MESSAGE_CHARACTERS = 160
+"""So much of a message is shown; all of it is in the row."""
+
+_ARROWS = {"request": "->", "response": "<-"}
+
+
+def row_as_text_line(row: dict[str, Any]) -> str:
+    """Return time (UTC), `connection/sequence`, principal, and `->` a
+    request or `<-` a response.
+    """
+    time = datetime.fromtimestamp(row["time_us"] / 1_000_000, UTC).isoformat(
+        " ", timespec="milliseconds"
+    )
+    request_position = f"{row['connection']}/{row['sequence']}"
+    principal, text = map(escaped, (row["principal"], _entry_text(row)))
+    return f"{time[:23]}  {request_position:>7}  {principal}  {text}"
+
+
+def _entry_text(row: dict[str, Any]) -> str:
+    kind = row["entry"]
+    if kind == "closed":
+        return f"closed: {row['reason']}" if row["reason"] else "closed"
+    api = f"{row['api']} v{row['version']}"
+    if kind == "access":
+        outcome = "allowed" if row["allowed"] else "denied"
+        resource = f"{row['resource_type']}:{row['resource_name']}"
+        times = f" x{row['count']}" if row["count"] > 1 else ""
+        rule = readable_rule(row["rule"])
+        return f"{outcome} {row['operation']} {resource}{times} for {api} by {rule}"
+    return f"{_ARROWS[kind]} {api} {_errors_text(row)}{_message_text(row, kind)}"
+
+
+def _errors_text(row: dict[str, Any]) -> str:
+    return "".join(f"{error_name_with_code(code)} " for code in row.get("error_codes", ()))
+
+
+def _message_text(row: dict[str, Any], kind: str) -> str:
+    if "undecoded" in row:
+        return f"cannot be decoded: {row['undecoded']}"
+    text = json.dumps(row[kind])
+    return text if len(text) <= MESSAGE_CHARACTERS else f"{text[:MESSAGE_CHARACTERS]}..."

@@ -10,10 +10,8 @@ from typing import Any, Final
 import kafka_shim.testing as api
 from kafka_shim.cli.reference import plain_text_in_markdown
 from kafka_shim.testing.faults import Faults
-from kafka_shim.testing.groups import Groups
-from kafka_shim.testing.nodes import Nodes
 from kafka_shim.testing.policy import KafkaPolicy, PolicyDecision
-from kafka_shim.testing.resources import Acls, Clock, Topics, Users
+from kafka_shim.testing.resources import Acls, Clock, Groups, Nodes, Topics, Users
 from kafka_shim.testing.row import Row
 
 _INTRODUCTION: Final = """\

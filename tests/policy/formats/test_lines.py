@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats import FORMATS, format_acls_losslessly, parse_acls_with_lines
-from kafka_shim.policy.formats.values_with_lines import (
+from kafka_shim.policy.formats.documents import (
     MappingWithLines,
     line_of_key,
     load_json_with_lines,

@@ -121,7 +121,7 @@ def main(folder: Path) -> None:
     from kafka_shim.shim.config import Config
     from kafka_shim.shim.control.broker_bodies import NewBroker
     from kafka_shim.shim.control.broker_control import convert_body
-    from kafka_shim.shim.control.new_broker import config_for_new_broker
+    from kafka_shim.shim.control.broker_registry import config_for_new_broker
     from kafka_shim.testing.in_process import _broker_from_arguments
     from kafka_shim.testing.settings import Settings
 

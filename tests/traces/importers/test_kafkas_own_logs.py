@@ -11,7 +11,7 @@ from kafka_shim.protocol.wire_json import SIZE
 from kafka_shim.trace_format.segments import Damage, read_trace
 from kafka_shim.traces.importers.authorizer_log import parse_authorizer_log_line
 from kafka_shim.traces.importers.log_import import import_authorizer_log, import_request_log
-from kafka_shim.traces.importers.request_log_export import exported_request_log_rows
+from kafka_shim.traces.importers.request_log import exported_request_log_rows
 from tests.oracle.real_kafka import numbers
 from tests.recordings.audit.recording import GROUP, RELEASES, TRANSACTIONAL, recorded
 

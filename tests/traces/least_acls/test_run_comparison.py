@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.state.groups.streams.streams_member import StreamsStatus
-from kafka_shim.traces.least_acls.run_comparison import RunActivity, shortfalls
+from kafka_shim.traces.least_acls.program_runs import RunActivity, shortfalls
 
 FIRST = RunActivity(
     frozenset({ApiKey.METADATA, ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.HEARTBEAT}),

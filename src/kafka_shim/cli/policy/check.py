@@ -13,7 +13,6 @@ from kafka_shim.cli.policy_options import (
     set_default_bootstrap_server,
 )
 from kafka_shim.cli.usage import UsageError, check_principal_option, parse_supported_operation
-from kafka_shim.policy.change_scope import ChangeScope
 from kafka_shim.policy.diff import (
     DescribedChange,
     DiffRules,
@@ -26,6 +25,7 @@ from kafka_shim.policy.gates import (
     ACCESS_NOT_GRANTED,
     GATES,
     NO_NEW_ACCESS,
+    ChangeScope,
     find_forbidden_gains,
 )
 from kafka_shim.policy.name_sets import ALL_NAMES, NameSet

@@ -17,10 +17,11 @@ from kafka_shim.cli.policy_options import (
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import UsageError
 from kafka_shim.policy.acl_files import read_accepted_acls
-from kafka_shim.policy.coverage import PolicyCoverage, empty_coverage
 from kafka_shim.policy.expectation_files import ExpectationFile, read_expectation_files
 from kafka_shim.policy.judged_expectations import (
     JudgedExpectation,
+    PolicyCoverage,
+    empty_coverage,
     failed_expectations,
     judge_expectations,
 )

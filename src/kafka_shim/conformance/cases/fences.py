@@ -6,6 +6,8 @@ from typing import Any
 
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
+    IDEMPOTENT_PRODUCER,
+    TRANSACTIONAL_PRODUCER,
     CaseContext,
     UnmetExpectationError,
     expect_client_error,
@@ -17,7 +19,6 @@ from kafka_shim.conformance.cases.moves import (
     open_topic_client,
     write_record_without_driver,
 )
-from kafka_shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.denied_command import enables_group_protocol, supports_api
 from kafka_shim.conformance.driver import DriverResponse
 from kafka_shim.conformance.error_versions import (

@@ -7,8 +7,12 @@ from typing import Any
 
 from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
 from kafka_shim.conformance.case import CaseFamily
-from kafka_shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
-from kafka_shim.conformance.client_settings import IDEMPOTENT_PRODUCER
+from kafka_shim.conformance.case_context import (
+    EVERYTHING,
+    IDEMPOTENT_PRODUCER,
+    CaseContext,
+    UnmetExpectationError,
+)
 from kafka_shim.conformance.denied_command import requires_permission
 from kafka_shim.conformance.driver import DriverResponse
 from kafka_shim.conformance.requirement_level import RequirementLevel

@@ -6,12 +6,12 @@ from typing import Any
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
+    TRANSACTIONAL_PRODUCER,
     CaseContext,
     NotExercisedError,
     UnmetExpectationError,
 )
 from kafka_shim.conformance.cases.acl_kips import LITERAL, OTHER
-from kafka_shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.denied_command import enables_group_protocol, supports_api
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey

@@ -10,10 +10,11 @@ from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     DEADLINE_S,
     EVERYTHING,
+    IDEMPOTENT_PRODUCER,
+    TRANSACTIONAL_PRODUCER,
     CaseContext,
     UnmetExpectationError,
 )
-from kafka_shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.fixtures import ClusterSetup
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.state.coordinators import KeyType

@@ -10,9 +10,14 @@ from typing import Any
 import msgspec
 
 from kafka_shim.conformance.case import CaseFamily
-from kafka_shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
+from kafka_shim.conformance.case_context import (
+    EVERYTHING,
+    IDEMPOTENT_PRODUCER,
+    TRANSACTIONAL_PRODUCER,
+    CaseContext,
+    UnmetExpectationError,
+)
 from kafka_shim.conformance.cases.denials import RECOMMENDED_TITLES
-from kafka_shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.denied_command import (
     RecommendedCheck,
     Rule,

@@ -7,6 +7,7 @@ from typing import Any
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
+    TRANSACTIONAL_PRODUCER,
     CaseContext,
     UnmetExpectationError,
     expect_client_error,
@@ -22,7 +23,6 @@ from kafka_shim.conformance.cases.versions import (
     open_group_client,
     write_as_other_client,
 )
-from kafka_shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.denied_command import supports_api
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code

@@ -3,8 +3,12 @@
 from functools import partial
 
 from kafka_shim.conformance.case import CaseFamily
-from kafka_shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
-from kafka_shim.conformance.client_settings import TRANSACTIONAL_PRODUCER
+from kafka_shim.conformance.case_context import (
+    EVERYTHING,
+    TRANSACTIONAL_PRODUCER,
+    CaseContext,
+    UnmetExpectationError,
+)
 
 _KIPS = CaseFamily("kips")
 TOPIC, GROUP = "orders", "workers"

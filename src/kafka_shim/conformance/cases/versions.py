@@ -7,11 +7,12 @@ from typing import Any
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
+    IDEMPOTENT_PRODUCER,
+    TRANSACTIONAL_PRODUCER,
     CaseContext,
     UnmetExpectationError,
     expect_client_error,
 )
-from kafka_shim.conformance.client_settings import IDEMPOTENT_PRODUCER, TRANSACTIONAL_PRODUCER
 from kafka_shim.conformance.denied_command import enables_group_protocol, supports_api
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.api_versions import RELEASES, served_versions

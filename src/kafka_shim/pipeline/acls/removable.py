@@ -11,9 +11,9 @@ from kafka_shim.authorizer.acl_rules import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.authorizer_decisions import decide_access
 from kafka_shim.pipeline.acls.guards import AclRemovalGuard
 from kafka_shim.pipeline.acls.matches import DecidingAclFinder, DecisionSignature
-from kafka_shim.pipeline.acls.verdict import decide_access
 from kafka_shim.policy.redundant_acls import find_superseding_acl
 
 NEVER = "never used"

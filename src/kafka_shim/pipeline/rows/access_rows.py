@@ -41,8 +41,7 @@ from kafka_shim.pipeline.rows.derived_accesses import (
     decide_rows,
     plan_request,
 )
-from kafka_shim.pipeline.rows.entity import broker_of_connection
-from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
+from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE, broker_of_connection
 from kafka_shim.pipeline.rows.response_effects import (
     REQUESTS_SHOW_EFFECT,
     RESPONSES_SHOW_EFFECT,

@@ -15,7 +15,7 @@ from kafka_shim.trace_format.segments import Block
 if TYPE_CHECKING:
     from kafka_shim.pipeline.rows.access_row import AccessRow
     from kafka_shim.pipeline.rows.derived_accesses import UnansweredRequest
-    from kafka_shim.pipeline.rows.entity import ObservedEntity
+    from kafka_shim.pipeline.rows.existence import ObservedEntity
 
 CONNECTION_COLUMNS = frozenset(
     {

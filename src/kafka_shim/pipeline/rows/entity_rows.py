@@ -15,7 +15,7 @@ from kafka_shim.pipeline.rows.columns import (
     SplitState,
     connections_by_number,
 )
-from kafka_shim.pipeline.rows.entity import (
+from kafka_shim.pipeline.rows.existence import (
     CONSUMER_GROUP,
     CONSUMER_TYPES,
     GROUP,

@@ -6,14 +6,27 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from kafka_shim.pipeline.rows.entity import (
-    CONSUMER_GROUP,
-    CONSUMER_TYPES,
-    GROUP,
-    OFFSETS,
-    TOPIC,
-    TRANSACTION,
-)
+from kafka_shim.trace_format.entries import Connection
+
+TOPIC, TRANSACTION, OFFSETS = "topic", "transaction", "offsets"
+GROUP, CONSUMER_GROUP = "group", "consumer group"
+"""A group of any type, and one that is surely of `CONSUMER_TYPES`."""
+CONSUMER_TYPES = ("classic", "consumer")
+
+
+class ObservedEntity(NamedTuple):
+    """`topic_id` is a topic's, `owner` the group of offsets, whose name is the topic's."""
+
+    kind: str
+    name: str
+    owner: str = ""
+    topic_id: str = ""
+
+
+def broker_of_connection(connection: Connection) -> str:
+    """Return the broker of a connection, as far as the connection shows it."""
+    return f"{connection.node_id} {connection.listener}"
+
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 TimeSpan = tuple[int, int]

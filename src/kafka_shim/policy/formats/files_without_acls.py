@@ -9,14 +9,18 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.policy.formats import jikkou
 from kafka_shim.policy.formats.documents import kubernetes_resources, load_documents
 from kafka_shim.policy.formats.hcl import (
+    block_count_or_none,
     is_acl_resource_type,
     is_local_module,
     module_source,
+    parse_blocks,
     reject_acl_block,
 )
-from kafka_shim.policy.formats.hcl_blocks import block_count_or_none, parse_blocks
-from kafka_shim.policy.formats.resource_markers import is_marked_for_deletion
-from kafka_shim.policy.formats.signs_of_acls import describe_sign_of_acls, mentions_acls
+from kafka_shim.policy.formats.signs_of_acls import (
+    describe_sign_of_acls,
+    is_marked_for_deletion,
+    mentions_acls,
+)
 
 _EXPECTATIONS = {"expect", "acls", "release", "super-users", "super_users"}
 _SURELY = re.compile(

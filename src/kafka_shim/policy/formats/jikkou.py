@@ -10,6 +10,8 @@ from kafka_shim.policy.formats.documents import (
     check_keys_are_known,
     dump_yaml_documents,
     kubernetes_resources,
+    line_of_mapping,
+    lines_of_items,
     list_under_key,
     list_under_key_rejecting_null,
     mapping_under_key,
@@ -22,16 +24,12 @@ from kafka_shim.policy.formats.fields import (
     add_line_to_errors,
     parse_acl_texts,
 )
-from kafka_shim.policy.formats.resource_markers import (
+from kafka_shim.policy.formats.signs_of_acls import (
     DELETED,
     is_marked_for_deletion,
     reject_paused_resource,
     reject_templates,
-)
-from kafka_shim.policy.formats.signs_of_acls import resources_of_kinds
-from kafka_shim.policy.formats.values_with_lines import (
-    line_of_mapping,
-    lines_of_items,
+    resources_of_kinds,
 )
 
 AUTHORIZATION = "KafkaPrincipalAuthorization"

@@ -9,17 +9,17 @@ from typing import Any, cast
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl, acls_to_objects
-from kafka_shim.policy.formats.documents import check_keys_are_known
+from kafka_shim.policy.formats.documents import (
+    check_keys_are_known,
+    line_of_key,
+    line_of_mapping,
+    load_json_with_lines,
+)
 from kafka_shim.policy.formats.fields import (
     AclTexts,
     AclWithLine,
     ErrorCollector,
     parse_acl_texts,
-)
-from kafka_shim.policy.formats.values_with_lines import (
-    line_of_key,
-    line_of_mapping,
-    load_json_with_lines,
 )
 from kafka_shim.text.data_text import json_text
 

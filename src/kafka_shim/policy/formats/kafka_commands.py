@@ -10,12 +10,10 @@ from typing import NoReturn
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.policy.formats.command_options import (
+    acls_by_resource_filter,
     add_action_options,
     add_grant_options,
     add_resource_options,
-)
-from kafka_shim.policy.formats.command_targets import (
-    acls_by_resource_filter,
     check_option_combination,
 )
 from kafka_shim.policy.formats.fields import AclWithLine

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.policy.formats.documents import load_documents
+from kafka_shim.policy.formats.documents import (
+    line_of_key,
+    load_documents,
+)
 from kafka_shim.policy.formats.shell_words import (
     MARK,
     ShellCommand,
     split_shell_commands,
-)
-from kafka_shim.policy.formats.values_with_lines import (
-    line_of_key,
 )
 
 _TOOL = re.compile(r"(?:.*[/\\}])?kafka-acls(?:\.sh|\.bat)?", re.DOTALL)

@@ -26,8 +26,12 @@ from kafka_shim.authorizer.acl_names import (
 )
 from kafka_shim.authorizer.model import WILDCARD, Acl, with_user_type
 from kafka_shim.policy.formats.documents import (
+    ListWithLines,
     check_keys_are_known,
     empty_key_message,
+    line_of_key,
+    line_of_mapping,
+    lines_of_items,
     load_document,
 )
 from kafka_shim.policy.formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
@@ -35,12 +39,6 @@ from kafka_shim.policy.formats.json_objects import is_output_of_rpk, matches_of_
 from kafka_shim.policy.formats.other_files import (
     describe_other_document,
     describe_pathless_node,
-)
-from kafka_shim.policy.formats.values_with_lines import (
-    ListWithLines,
-    line_of_key,
-    line_of_mapping,
-    lines_of_items,
 )
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.text.data_text import json_text

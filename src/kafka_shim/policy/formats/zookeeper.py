@@ -14,7 +14,10 @@ from typing import Any
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats.documents import (
+    line_of_key,
+    line_of_mapping,
     list_under_key,
+    load_json_with_lines,
     require_mapping,
     text_under_key,
 )
@@ -22,11 +25,6 @@ from kafka_shim.policy.formats.fields import (
     AclWithLine,
     add_line_to_errors,
     parse_acl_texts,
-)
-from kafka_shim.policy.formats.values_with_lines import (
-    line_of_key,
-    line_of_mapping,
-    load_json_with_lines,
 )
 from kafka_shim.protocol.enums import PatternType
 from kafka_shim.text.data_text import json_text

@@ -1,22 +1,99 @@
 """Apply faults to a request and to its response."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from struct import Struct
 from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.protocol.code_names import error_name_with_code
+from kafka_shim.protocol.codec.message_spec import load_message_spec
+from kafka_shim.protocol.codec.runtime import encode_unsigned_varint
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import replace_error_codes
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.fault import Fault
-from kafka_shim.shim.faults.frame_damage import build_frame_damage
+from kafka_shim.shim.faults.spec import Effect
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import PendingResponse
+
+DamageFrame = Callable[[bytes], bytes]
+
+_CORRUPTED_FROM = 8
+"""Size and correlation id stay: the client must take it for its response."""
+_INT = Struct(">i")
+_TAG = 9999
+"""No message has one of this number."""
+
+
+def build_frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame | None:
+    """Return a function that applies the effects to a frame; None without such effects."""
+    steps: list[DamageFrame] = []
+    for effect in effects:
+        if effect.tagged_bytes is not None:
+            steps.append(_tagged_field_insertion(api, effect.tagged_bytes))
+        if effect.corrupt:
+            steps.append(_flip_body_bits)
+        if effect.correlation_id is not None:
+            steps.append(_int32_overwrite(4, effect.correlation_id))
+        if effect.size is not None:
+            steps.append(_int32_overwrite(0, effect.size))
+    lengths = [effect.truncate for effect in effects if effect.truncate is not None]
+    if lengths:
+        steps.append(_truncation(min(lengths)))
+    if not steps:
+        return None
+
+    def damage_frame(frame: bytes) -> bytes:
+        for step in steps:
+            frame = step(frame)
+        return frame
+
+    return damage_frame
+
+
+def _flip_body_bits(frame: bytes) -> bytes:
+    head, body = frame[:_CORRUPTED_FROM], frame[_CORRUPTED_FROM:]
+    return head + bytes(byte ^ 0xFF for byte in body)
+
+
+def _int32_overwrite(offset: int, number: int) -> DamageFrame:
+    return lambda frame: frame[:offset] + _INT.pack(number) + frame[offset + 4 :]
+
+
+def _truncation(length: int) -> DamageFrame:
+    def truncate(frame: bytes) -> bytes:
+        raise CloseConnection("a fault cut a response short", last_bytes=frame[:length])
+
+    return truncate
+
+
+def _tagged_field_insertion(api: ServedApi, length: int) -> DamageFrame:
+    """Return a function that inserts an unknown tagged field into the header of flexible responses.
+
+    It is also inserted into a body that never has tagged fields of its own: the last byte of that
+    body is their number, 0.
+    """
+    if not api.has_response_tags:
+        return lambda frame: frame
+    spec = load_message_spec(f"{api.key.wire_name}Response")
+    has_tags = any(field.tagged_versions.has(api.version) for field in spec.top_level_struct.fields)
+    section = (
+        b"\x01" + encode_unsigned_varint(_TAG) + encode_unsigned_varint(length) + bytes(length)
+    )
+
+    def damage_frame(frame: bytes) -> bytes:
+        header, body = frame[4:8] + section, frame[9:]
+        if not has_tags:
+            body = body[:-1] + section
+        return _INT.pack(len(header) + len(body)) + header + body
+
+    return damage_frame
+
 
 Handle = Callable[[], Any]
 

@@ -80,7 +80,7 @@ class Faults:
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
     ) -> list["Fault"]:
         """Count the request at every matching fault; return those that fire."""
-        from kafka_shim.shim.faults.requested_names import RequestedNames  # noqa: PLC0415 - see above
+        from kafka_shim.shim.faults.fault import RequestedNames  # noqa: PLC0415 - see above
 
         faults = self._by_api.get(api)
         if faults is None:

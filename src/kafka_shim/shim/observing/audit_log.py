@@ -146,7 +146,7 @@ def _deciding_rule_text(decision: Decision, brackets: str) -> str:
         case DecisionReason.DEFAULT_ALLOW:
             return "DefaultAllow"
         case DecisionReason.ACL if decision.acl is not None:
-            from kafka_shim.policy.formats.standard_acl import (  # noqa: PLC0415 - to log alone
+            from kafka_shim.policy.formats.acls_in_audit_log import (  # noqa: PLC0415 - to log alone
                 standard_acl_to_string,
             )
 

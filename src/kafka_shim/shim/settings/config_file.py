@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.policy.formats.documents import MappingWithLines
 from kafka_shim.policy.formats.toml_documents import lines_of_toml_key, load_toml
-from kafka_shim.policy.formats.values_with_lines import MappingWithLines
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines
 from kafka_shim.shim.settings.java_properties import read_properties_file

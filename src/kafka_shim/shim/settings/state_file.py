@@ -26,13 +26,13 @@ import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
-from kafka_shim.policy.formats.documents import unknown_word_message
-from kafka_shim.policy.formats.fields import AclWithLine
-from kafka_shim.policy.formats.values_with_lines import (
+from kafka_shim.policy.formats.documents import (
     ListWithLines,
     line_of_key,
     line_of_mapping,
+    unknown_word_message,
 )
+from kafka_shim.policy.formats.fields import AclWithLine
 from kafka_shim.policy.formats.yaml_rules import add_user_type, parse_located_acls
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError

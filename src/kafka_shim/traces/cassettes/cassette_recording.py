@@ -20,11 +20,10 @@ from kafka_shim.trace_format.entries import DERIVED, Request, Response
 from kafka_shim.trace_format.segments import TraceStorage
 from kafka_shim.traces.api_kinds import GROUP_HEARTBEATS
 from kafka_shim.traces.cassettes.request_content import content_of_fields, request_fields
-from kafka_shim.traces.masking_observer import MaskingObserver
 from kafka_shim.traces.proxy.client_listeners import Address
 from kafka_shim.traces.proxy.proxy import Proxy
 from kafka_shim.traces.proxy.upstream import UpstreamConnector
-from kafka_shim.traces.record_masks import RecordMasks, record_masks_named_in_trace
+from kafka_shim.traces.record_masks import MaskingObserver, RecordMasks, record_masks_named_in_trace
 from kafka_shim.traces.replay.events import ConnectionId, Event, TraceEvents
 from kafka_shim.traces.trace_writer import TraceWriter
 

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
-from kafka_shim.policy.formats.standard_acl import (
+from kafka_shim.policy.formats.acls_in_audit_log import (
     parse_standard_acl_in_line,
     standard_acl_to_string,
 )

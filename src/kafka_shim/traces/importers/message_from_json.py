@@ -1,17 +1,93 @@
 """Make messages of JSON in the format of Kafka's request log: the inverse of `wire_json`.
 
-The log has only the size of records, so they are left empty.
+The log has only the size of records, so they are left empty. Fields that Kafka renamed have other
+names in logs of earlier releases, and the same bytes. They were found by comparing the message
+definitions of 2.7 to 4.4.
 """
 
 import base64
 import binascii
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.wire_json import SIZE, lower_first_letter
-from kafka_shim.traces.importers.earlier_names import EARLIER
+
+_BY_MESSAGE = {
+    "AddPartitionsToTxnRequest": {
+        "v3AndBelowTransactionalId": "transactionalId",
+        "v3AndBelowProducerId": "producerId",
+        "v3AndBelowProducerEpoch": "producerEpoch",
+        "v3AndBelowTopics": "topics",
+    },
+    "AddPartitionsToTxnResponse": {
+        "resultsByTopicV3AndBelow": "results",
+        "resultsByTopicV3AndBelow.resultsByPartition": "results",
+        "resultsByTopicV3AndBelow.resultsByPartition.partitionErrorCode": "errorCode",
+    },
+    "AlterPartitionRequest": {
+        "topics.topicName": "name",
+    },
+    "AlterPartitionResponse": {
+        "topics.topicName": "name",
+    },
+    "DescribeLogDirsRequest": {
+        "topics.partitions": "partitionIndex",
+    },
+    "ElectLeadersRequest": {
+        "topicPartitions.partitions": "partitionId",
+    },
+    "FetchResponse": {
+        "responses.partitions": "partitionResponses",
+        "responses.partitions.partitionIndex": "partition",
+        "responses.partitions.records": "recordSet",
+    },
+    "LeaderAndIsrRequest": {
+        "topicStates.partitionStates.partitionEpoch": "zkVersion",
+        "ungroupedPartitionStates.partitionEpoch": "zkVersion",
+    },
+    "OffsetCommitRequest": {
+        "generationIdOrMemberEpoch": "generationId",
+    },
+    "OffsetForLeaderEpochRequest": {
+        "topics.topic": "name",
+        "topics.partitions.partition": "partitionIndex",
+    },
+    "OffsetForLeaderEpochResponse": {
+        "topics.topic": "name",
+        "topics.partitions.partition": "partitionIndex",
+    },
+    "ProduceRequest": {
+        "topicData": "topics",
+        "topicData.partitionData": "partitions",
+        "topicData.partitionData.index": "partitionIndex",
+    },
+    "ProduceResponse": {
+        "responses.partitionResponses": "partitions",
+        "responses.partitionResponses.index": "partitionIndex",
+    },
+    "StreamsGroupHeartbeatResponse": {
+        "acceptableRecoveryLagLegacy": "acceptableRecoveryLag",
+    },
+    "TxnOffsetCommitRequest": {
+        "generationIdOrMemberEpoch": "generationId",
+    },
+    "VoteRequest": {
+        "topics.partitions.replicaDirectoryId": "candidateDirectoryId",
+        "topics.partitions.replicaEpoch": "candidateEpoch",
+        "topics.partitions.replicaId": "candidateId",
+    },
+}
+EARLIER: Mapping[str, str] = MappingProxyType(
+    {
+        f"{message}.{path}": name
+        for message, names in _BY_MESSAGE.items()
+        for path, name in names.items()
+    }
+)
+"""By message and path, both as they are now."""
 
 
 class JsonMessageError(ValueError):

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.trace_format.entries import Request, Response, decode_response_entry
+from kafka_shim.traces.replay.acl_changes import LateAcls
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere, overall_error_code
 from kafka_shim.traces.replay.events import ConnectionId, Event
-from kafka_shim.traces.replay.late_acls import LateAcls
 from kafka_shim.traces.replay.races import Races
 
 _RequestKey = tuple[ConnectionId, int]

@@ -18,6 +18,7 @@ from kafka_shim.traces.replay.compare import Difference, compare_and_learn
 from kafka_shim.traces.replay.difference_causes import difference_cause
 from kafka_shim.traces.replay.error_codes import overall_error_code
 from kafka_shim.traces.replay.events import ConnectionId, Event
+from kafka_shim.traces.replay.fetch_sessions import FINAL_EPOCH
 from kafka_shim.traces.replay.missing_requests import MissingRequests
 from kafka_shim.traces.replay.offset_mapping import COMMITS
 from kafka_shim.traces.replay.read_comparison import (
@@ -30,7 +31,6 @@ from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.recorded_to_target_mapping import RecordedToTargetMapping
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport, RequestId, request_id_of_event
-from kafka_shim.traces.replay.share_sessions import FINAL_EPOCH
 from kafka_shim.traces.replay.target_cluster import TargetCluster
 
 READ_S = 3.0

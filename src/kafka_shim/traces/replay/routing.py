@@ -15,6 +15,7 @@ from kafka_shim.protocol.messages.api_versions import ApiVersionsRequest
 from kafka_shim.protocol.messages.find_coordinator import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from kafka_shim.trace_format.entries import decode_response
+from kafka_shim.traces.replay.fetch_sessions import SHARE_APIS, ShareSessions
 from kafka_shim.traces.replay.request_parts import (
     COORDINATED_LISTS,
     LEADER_APIS,
@@ -27,7 +28,6 @@ from kafka_shim.traces.replay.request_parts import (
     select_keys,
     select_partitions,
 )
-from kafka_shim.traces.replay.share_sessions import SHARE_APIS, ShareSessions
 from kafka_shim.traces.replay.target_connection import Address, TargetConnection
 from kafka_shim.traces.replay.topology import TargetTopology, TopicKey
 

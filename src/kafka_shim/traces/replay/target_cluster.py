@@ -27,7 +27,7 @@ from kafka_shim.traces.replay.asking_again import (
 )
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 from kafka_shim.traces.replay.events import Event
-from kafka_shim.traces.replay.full_fetches import FullFetches, sessionless_request
+from kafka_shim.traces.replay.fetch_sessions import SHARE_APIS, FullFetches, sessionless_request
 from kafka_shim.traces.replay.lost_connections import Attempts
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport
@@ -37,7 +37,6 @@ from kafka_shim.traces.replay.request_parts import (
     coordinated_rows,
 )
 from kafka_shim.traces.replay.routing import Parts, RequestRouter, merge_frames
-from kafka_shim.traces.replay.share_sessions import SHARE_APIS
 from kafka_shim.traces.replay.target import Target
 from kafka_shim.traces.replay.target_connection import (
     Address,
