@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.conformance.error_versions import SINCE
+from kafka_shim.conformance.error_scenarios import SINCE
 from kafka_shim.protocol.error_codes import ErrorCode
 
 RECORDED: dict[str, dict[str, dict[str, int]]] = json.loads(

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from kafka_shim.pipeline.jobs.report import summary_notes
 from kafka_shim.pipeline.report.outcome import Outcome
-from kafka_shim.pipeline.report.summary import summary_notes
 
 BEGIN = datetime(2026, 1, 31, 22, 0, tzinfo=UTC)
 HEAD = {"first_seen": BEGIN.isoformat(), "last_seen": (BEGIN + timedelta(hours=6)).isoformat()}

@@ -20,6 +20,7 @@ from kafka_shim.pipeline.intervals import (
     round_interval_for_span,
 )
 from kafka_shim.pipeline.jobs import clients
+from kafka_shim.pipeline.jobs.report import summary_notes
 from kafka_shim.pipeline.jobs.timeline import JOB
 from kafka_shim.pipeline.report.charts import (
     WIDTH,
@@ -29,7 +30,6 @@ from kafka_shim.pipeline.report.charts import (
     stacked_column_chart,
 )
 from kafka_shim.pipeline.report.login_requests import BEFORE_LOGIN
-from kafka_shim.pipeline.report.summary import summary_notes
 from tests.pipeline.outcomes import (
     AWKWARD,
     BEGIN,

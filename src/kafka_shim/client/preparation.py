@@ -1,17 +1,18 @@
-"""Prepare a real broker with Kafka's own requests: topics, offsets of groups and ACLs.
+"""Prepare a real broker with Kafka's own requests: topics, records, offsets of groups and ACLs.
 
 What brokers apply a little later is awaited.
 """
 
 import time
 from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.client.acls import EVERY_ACL, create_acls, delete_acls, describe_acls
-from kafka_shim.client.client import Client, ClientError, topic_names
+from kafka_shim.client.client import Client, ClientError, connect, topic_names
 from kafka_shim.client.version_fields import reset_unsupported_fields
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
@@ -24,6 +25,13 @@ from kafka_shim.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kafka_shim.protocol.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.records.batches import Record, encode_batch
+from kafka_shim.shim.system_clock import SystemClock
 
 _NEWEST_WITH_NAMES = {
     ApiKey.DELETE_TOPICS: 5,
@@ -139,3 +147,33 @@ def retry_until_no_error(task: str, attempt: Callable[[], int], wait_s: float = 
         if time.monotonic() > deadline:
             raise ClientError(f"cannot {task}: {error_name_with_code(code)}")
         time.sleep(_PAUSE_S)
+
+
+_NEWEST_BY_NAME = 12
+"""The newest version of Produce that identifies topics by name."""
+
+
+def write_record(servers: str, topic: str, value: bytes) -> None:
+    """Write to partition 0 without authentication. Raise ClientError if the broker reports an
+    error.
+
+    Ask the brokers in turn until one leads the topic, since the leader may just have moved.
+    """
+    batch = encode_batch([Record(0, SystemClock().now_ms(), None, value)])
+    data = PartitionProduceData(index=0, records=batch)
+    topics = [TopicProduceData(name=topic, partition_data=[data])]
+    request = ProduceRequest(acks=-1, timeout_ms=10_000, topic_data=topics)
+    brokers = cycle(servers.split(","))
+    retry_until_no_error(f"write to {topic}", lambda: _produce_error(next(brokers), request), 10.0)
+
+
+def _produce_error(server: str, request: ProduceRequest) -> int:
+    """Return the partition's error; LEADER_NOT_AVAILABLE (5) if the broker does not answer."""
+    try:
+        with connect(server) as client:
+            version = min(client.negotiated_version(ApiKey.PRODUCE), _NEWEST_BY_NAME)
+            response = client.send_request(ApiKey.PRODUCE, request, version)
+    except ClientError:
+        return ErrorCode.LEADER_NOT_AVAILABLE
+    code: int = response.responses[0].partition_responses[0].error_code
+    return code

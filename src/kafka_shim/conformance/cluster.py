@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.client.preparation import write_record
 from kafka_shim.conformance.frames import HistoryWithResponses
-from kafka_shim.conformance.record_writing import write_record
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.initial_state import create_group_with_offsets, create_topic

@@ -16,11 +16,11 @@ from kafka_shim.client.preparation import (
     delete_all_acls,
     delete_topics,
     retry_until_no_error,
+    write_record,
 )
 from kafka_shim.conformance.cluster import ClusterControl
 from kafka_shim.conformance.fixtures import ClusterSetup
 from kafka_shim.conformance.frames import FrameListener, HistoryWithResponses
-from kafka_shim.conformance.record_writing import write_record
 from kafka_shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.policy.formats.yaml_rules import parse_rule
 from kafka_shim.protocol.enums import ApiKey

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient
 from openapi_spec_validator import validate
 
 from kafka_shim.shim.control import bodies
-from kafka_shim.shim.control.broker_routes import BROKER_ROUTES
+from kafka_shim.shim.control.broker_registry import BROKER_ROUTES
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Route
 from kafka_shim.testing import KafkaBroker, start

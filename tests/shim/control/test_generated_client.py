@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.control.broker_routes import BROKER_ROUTES
+from kafka_shim.shim.control.broker_registry import BROKER_ROUTES
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Route
 from kafka_shim.testing.broker_start import start

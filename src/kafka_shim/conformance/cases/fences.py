@@ -21,7 +21,7 @@ from kafka_shim.conformance.cases.moves import (
 )
 from kafka_shim.conformance.denied_command import enables_group_protocol, supports_api
 from kafka_shim.conformance.driver import DriverResponse
-from kafka_shim.conformance.error_versions import (
+from kafka_shim.conformance.error_scenarios import (
     SINCE,
     inject_versioned_error,
 )

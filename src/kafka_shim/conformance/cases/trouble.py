@@ -19,11 +19,9 @@ from kafka_shim.conformance.error_scenarios import (
     FINAL_ERRORS,
     GROUP,
     RETRIED,
+    SINCE,
     TOPIC,
     ErrorScenario,
-)
-from kafka_shim.conformance.error_versions import (
-    SINCE,
     InjectedErrorFaults,
     inject_versioned_error,
 )

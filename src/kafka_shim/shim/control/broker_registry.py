@@ -14,9 +14,12 @@ import msgspec
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import NEWEST, Config, minor_release, with_listener_principals
+from kafka_shim.shim.control import broker_bodies as bodies
+from kafka_shim.shim.control.bodies import SetupReport
 from kafka_shim.shim.control.broker_bodies import BrokerBody
 from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.routes import Route
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.configuration import merge_initial_state
 from kafka_shim.shim.settings.defaults import default_listeners, default_super_users
@@ -229,3 +232,20 @@ class BrokerRegistry:
                 409, f"the broker `{requested_id}` already exists: choose another id"
             )
         return requested_id
+
+
+BASE_PATH = "/brokers/{broker}"
+"""Below it is the control API of one broker."""
+
+BROKER_ROUTES: tuple[Route[BrokerRegistry], ...] = (
+    Route("GET", "/brokers", "list_brokers", "All brokers of this process",
+          lambda brokers, _: brokers.list_brokers(), bodies.BrokerRows),
+    Route("POST", "/brokers", "create_broker", "Create a broker with ports and state of its own",
+          lambda brokers, call: brokers.create_broker(call.body), bodies.CreatedBroker,
+          bodies.NewBroker),
+    Route("GET", BASE_PATH, "broker", "One broker, and where it listens",
+          lambda brokers, call: brokers.broker_row(call.path["broker"]), bodies.BrokerRow),
+    Route("DELETE", BASE_PATH, "remove_broker",
+          "Stop a created broker, close its connections, and delete it",
+          lambda brokers, call: brokers.remove_broker(call.path["broker"]), SetupReport),
+)  # fmt: skip

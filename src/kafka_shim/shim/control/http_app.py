@@ -1,4 +1,4 @@
-"""The control API over HTTP: the routes, behind checks of the caller."""
+"""The control API and the inspector over HTTP: the routes, behind checks of the caller."""
 
 import asyncio
 import hmac
@@ -11,18 +11,40 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Match, Route as HttpRoute
 
 from kafka_shim.shim.control.broker_control import BrokerControl
-from kafka_shim.shim.control.broker_registry import FIRST, BrokerRegistry
-from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
+from kafka_shim.shim.control.broker_registry import BASE_PATH, BROKER_ROUTES, FIRST, BrokerRegistry
 from kafka_shim.shim.control.control_error import ControlError
-from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, create_inspector_routes
+from kafka_shim.shim.control.inspector_files import FILES, HEADERS, inspector_file_content
 from kafka_shim.shim.control.loopback import is_loopback_host_header
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
 from kafka_shim.text.message_text import sanitize_message
+
+
+async def _redirect_to_inspector(_: Request) -> Response:
+    return RedirectResponse("/inspector")
+
+
+async def _serve_inspector_file(request: Request) -> Response:
+    """Return the page or one of its files; they contain nothing of the broker and need no token."""
+    name = request.path_params.get("file", "index.html")
+    if name not in FILES:
+        return Response("there is no such file\n", 404, media_type="text/plain")
+    return Response(inspector_file_content(name), headers=HEADERS, media_type=FILES[name])
+
+
+FRONT_ROUTE = HttpRoute("/", _redirect_to_inspector)
+
+
+def create_inspector_routes(base_path: str) -> tuple[HttpRoute, HttpRoute]:
+    """Return the routes of a broker's inspector below this path."""
+    return HttpRoute(f"{base_path}/inspector", _serve_inspector_file), HttpRoute(
+        f"{base_path}/inspector/{{file}}", _serve_inspector_file
+    )
+
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 

@@ -7,8 +7,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.control.bodies import ErrorBody
-from kafka_shim.shim.control.broker_registry import FIRST
-from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
+from kafka_shim.shim.control.broker_registry import BASE_PATH, BROKER_ROUTES, FIRST
 from kafka_shim.shim.control.routes import ROUTES, Route
 
 _REF = "#/components/schemas/{name}"

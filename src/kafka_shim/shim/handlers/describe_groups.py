@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.describe_groups import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic.classic_member import DescribedMember
+from kafka_shim.shim.state.groups.classic.classic_members import DescribedMember
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 
 CACHED_SINCE = 0

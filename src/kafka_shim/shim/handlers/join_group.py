@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.join_group import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest, JoinResponse
+from kafka_shim.shim.state.groups.classic.classic_members import JoinRequest, JoinResponse
 from kafka_shim.shim.wait import PendingResponse
 
 MEMBER_ID_REQUIRED_SINCE = 4

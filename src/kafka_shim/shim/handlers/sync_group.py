@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.sync_group import SyncGroupRequest, SyncGroupR
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic.classic_member import SyncRequest, SyncResponse
+from kafka_shim.shim.state.groups.classic.classic_members import SyncRequest, SyncResponse
 from kafka_shim.shim.wait import PendingResponse
 
 PROTOCOL_NAMED_SINCE = 5

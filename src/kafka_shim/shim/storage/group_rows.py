@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
-from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, JoinRequest
+from kafka_shim.shim.state.groups.classic.classic_members import ClassicMember, JoinRequest
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.group import Group, GroupType

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest
+from kafka_shim.shim.state.groups.classic.classic_members import JoinRequest
 
 
 def join_request(**changed: Any) -> JoinRequest:

@@ -9,7 +9,7 @@ from kafka_shim.shim.clock import ManualClock, Timer
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
-from kafka_shim.shim.state.groups.classic.classic_member import (
+from kafka_shim.shim.state.groups.classic.classic_members import (
     JoinResponse,
     SyncRequest,
 )

@@ -15,9 +15,8 @@ from kafka_shim.protocol.messages.join_group import (
 from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
-from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember
+from kafka_shim.shim.state.groups.classic.classic_members import ClassicMember, ClassicMembers
 from kafka_shim.shim.state.groups.classic.classic_rebalance import RESPONSES_PER_FLUSH
-from kafka_shim.shim.state.groups.classic.classic_roster import ClassicMembers
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.streams.sticky_tasks import (

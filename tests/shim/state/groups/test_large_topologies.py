@@ -7,15 +7,13 @@ from kafka_shim.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
 )
 from kafka_shim.shim.state.groups.streams import streams_tasks
-from kafka_shim.shim.state.groups.streams.configured_topology import (
+from kafka_shim.shim.state.groups.streams.streams_topology import (
     ConfiguredTopology,
     ExistingTopics,
-    TopologyIndex,
-)
-from kafka_shim.shim.state.groups.streams.streams_topology import (
     InternalTopic,
     StreamsTopology,
     Subtopology,
+    TopologyIndex,
 )
 from tests.shim.play import Stage
 from tests.shim.state.test_topology_descriptions import joined

@@ -11,7 +11,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.groups.classic.classic_member import (
+from kafka_shim.shim.state.groups.classic.classic_members import (
     JoinRequest,
     JoinResponse,
     OnJoined,

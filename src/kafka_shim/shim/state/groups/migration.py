@@ -12,7 +12,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.classic import consumer_protocol
 from kafka_shim.shim.state.groups.classic.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
-from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, JoinRequest
+from kafka_shim.shim.state.groups.classic.classic_members import ClassicMember, JoinRequest
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicJoinFields, ConsumerMember

@@ -12,8 +12,9 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.classic import consumer_protocol
-from kafka_shim.shim.state.groups.classic.classic_member import (
+from kafka_shim.shim.state.groups.classic.classic_members import (
     ClassicMember,
+    ClassicMembers,
     DescribedMember,
     JoinRequest,
     JoinResponse,
@@ -21,9 +22,9 @@ from kafka_shim.shim.state.groups.classic.classic_member import (
     OnSynced,
     SyncRequest,
     SyncResponse,
+    new_uuid,
 )
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicRebalance, ClassicState
-from kafka_shim.shim.state.groups.classic.classic_roster import ClassicMembers, new_uuid
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 

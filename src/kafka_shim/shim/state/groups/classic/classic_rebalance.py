@@ -18,12 +18,12 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock, Deadline
-from kafka_shim.shim.state.groups.classic.classic_member import (
+from kafka_shim.shim.state.groups.classic.classic_members import (
     ClassicMember,
+    ClassicMembers,
     JoinResponse,
     SyncResponse,
 )
-from kafka_shim.shim.state.groups.classic.classic_roster import ClassicMembers
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000

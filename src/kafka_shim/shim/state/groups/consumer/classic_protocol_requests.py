@@ -14,7 +14,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.classic import consumer_protocol
-from kafka_shim.shim.state.groups.classic.classic_member import (
+from kafka_shim.shim.state.groups.classic.classic_members import (
     JoinRequest,
     JoinResponse,
     OnJoined,

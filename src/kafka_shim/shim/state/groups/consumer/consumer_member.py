@@ -6,7 +6,7 @@ from typing import Self
 import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.classic.classic_member import Protocols
+from kafka_shim.shim.state.groups.classic.classic_members import Protocols
 from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
 from kafka_shim.shim.state.groups.topic_subscriptions import interned_name_set
 

@@ -22,7 +22,6 @@ from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_accepta
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsUnowned
-from kafka_shim.shim.state.groups.streams.configured_topology import ConfiguredTopology
 from kafka_shim.shim.state.groups.streams.sticky_tasks import (
     StickyAssignorRules,
     TasksToAssign,
@@ -43,7 +42,10 @@ from kafka_shim.shim.state.groups.streams.streams_tasks import (
     create_free_task_check,
     task_runner_of_member,
 )
-from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
+from kafka_shim.shim.state.groups.streams.streams_topology import (
+    ConfiguredTopology,
+    StreamsTopology,
+)
 from kafka_shim.shim.state.groups.streams.task_kinds import (
     active_tasks_by_subtopology,
     standby_tasks_by_subtopology,

@@ -7,14 +7,14 @@ from copy import copy
 
 from kafka_shim.shim.state.groups.assignors import Assignment, OrderedAssignment
 from kafka_shim.shim.state.groups.reconciliation import IsUnowned
-from kafka_shim.shim.state.groups.streams.configured_topology import (
-    ConfiguredTopology,
-    ExistingTopics,
-    TopologyIndex,
-)
 from kafka_shim.shim.state.groups.streams.sticky_tasks import TaskRunner
 from kafka_shim.shim.state.groups.streams.streams_member import StreamsMember
-from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
+from kafka_shim.shim.state.groups.streams.streams_topology import (
+    ConfiguredTopology,
+    ExistingTopics,
+    StreamsTopology,
+    TopologyIndex,
+)
 from kafka_shim.shim.state.groups.streams.task_kinds import (
     active_tasks_by_subtopology,
     is_standby_key,
