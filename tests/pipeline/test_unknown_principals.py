@@ -21,7 +21,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission
 from kafka_shim.trace_format.entries import UNKNOWN_PRINCIPAL
 from kafka_shim.traces.captures.capture_files import read_packets
 from kafka_shim.traces.captures.capture_import import import_capture
-from kafka_shim.traces.captures.tcp_segments import Segment, parse_tcp_segment
+from kafka_shim.traces.captures.tcp_stream import Segment, parse_tcp_segment
 from kafka_shim.traces.importers.authorizer_log import (
     LoggedDecision,
     parse_authorizer_log_line,

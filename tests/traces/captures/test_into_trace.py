@@ -16,7 +16,7 @@ from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.trace_format.entries import ConnectionClosed, Request, Response
 from kafka_shim.traces.captures.capture_files import CaptureError, read_packets
 from kafka_shim.traces.captures.capture_import import CaptureReport, import_capture
-from kafka_shim.traces.captures.tcp_segments import Segment
+from kafka_shim.traces.captures.tcp_stream import Segment
 from tests.shim.observing.test_recorder import entries
 from tests.support.frames import sized
 from tests.traces.captures.wires import (

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.traces.captures.tcp_segments import SEQUENCE_MODULUS
-from kafka_shim.traces.captures.tcp_stream import ReassembledStream
+from kafka_shim.traces.captures.tcp_stream import SEQUENCE_MODULUS, ReassembledStream
 
 
 class Heard:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from kafka_shim.traces.captures.tcp_segments import Address, Segment
+from kafka_shim.traces.captures.tcp_stream import Address, Segment
 from tests.support.frames import request_frame, response_frame, sized
 
 CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.9", 9092)

@@ -29,8 +29,7 @@ from kafka_shim.pipeline.selection_options import (
     selection_from_options,
     size_option,
 )
-from kafka_shim.pipeline.spark.trace_reader import TraceReader
-from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
+from kafka_shim.pipeline.spark.trace_reader import TraceReader, TraceStreamReader
 from kafka_shim.pipeline.tables import TABLES, select_columns, spark_ddl
 
 if TYPE_CHECKING:

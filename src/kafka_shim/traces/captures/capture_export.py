@@ -23,7 +23,7 @@ from kafka_shim.trace_format.entries import (
 )
 from kafka_shim.trace_format.segments import Damage, read_trace
 from kafka_shim.traces.captures.capture_files import TIME_MAX_US
-from kafka_shim.traces.captures.tcp_segments import SEQUENCE_MODULUS, Address
+from kafka_shim.traces.captures.tcp_stream import SEQUENCE_MODULUS, Address
 
 KAFKA_PORT = 9092
 """Where Wireshark looks for Kafka by itself."""

@@ -25,7 +25,7 @@ from kafka_shim.traces.captures.frame_reader import (
     begins_with_complete_request,
     looks_like_request,
 )
-from kafka_shim.traces.captures.tcp_segments import Address, Segment, parse_tcp_segment
+from kafka_shim.traces.captures.tcp_stream import Address, Segment, parse_tcp_segment
 from kafka_shim.traces.connection_observer import ObservedConnection
 
 UNDECIDED_MAX = 100

@@ -6,8 +6,12 @@ from collections.abc import Callable
 import msgspec
 
 from kafka_shim.traces.captures.frame_reader import FrameReader, looks_like_request
-from kafka_shim.traces.captures.tcp_segments import SEQUENCE_MODULUS, Address, Segment
-from kafka_shim.traces.captures.tcp_stream import ReassembledStream
+from kafka_shim.traces.captures.tcp_stream import (
+    SEQUENCE_MODULUS,
+    Address,
+    ReassembledStream,
+    Segment,
+)
 
 PATIENCE_US = 1_000_000
 """How long after its acknowledgement a missing segment may still turn up in the capture."""
