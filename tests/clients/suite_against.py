@@ -38,11 +38,44 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials import (
 )
 from tests.clients.operated_cluster import OperatedClusterProvider
 from tests.clients.report_page import rows_about_real_brokers, write_real_brokers
-from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
 from tests.clients.suite_reports import KEPT, merged
 from tests.oracle.operated_kafka import OperatedKafka, can_have_two
 from tests.oracle.real_kafka import numbers
+
+JOBS = 4
+
+
+def differences(words: Sequence[str], release: str, real: Sequence[CaseResult]) -> Iterator[str]:
+    """Play the cases of these results on the shim; yield a line for each difference."""
+    by_case = {result.case.id: result for result in real}
+    played: list[CaseResult] = []
+    asyncio.run(run_cases(words, [each.case for each in real], release, played.append, jobs=JOBS))
+    for own in played:
+        other = by_case[own.case.id]
+        if _kind(own) != _kind(other):
+            yield f"{own.case.id}: real: {_shown(other)}; shim: {_shown(own)}"
+        if other.distinct_responses and own.distinct_responses != other.distinct_responses:
+            yield f"{own.case.id}: responses of one only: {_differing(own, other)}"
+
+
+def _differing(own: CaseResult, other: CaseResult) -> str:
+    sides = {
+        "real": other.distinct_responses - own.distinct_responses,
+        "shim": own.distinct_responses - other.distinct_responses,
+    }
+    return " | ".join(f"{side}: {each}" for side, found in sides.items() for each in sorted(found))
+
+
+def _kind(result: CaseResult) -> tuple[str, str]:
+    """Return the outcome, and class and code of the error that the client reported last."""
+    is_ok = result.last_response.startswith("ok ")
+    return result.outcome.value, "ok" if is_ok else result.last_response.partition(":")[0]
+
+
+def _shown(result: CaseResult) -> str:
+    return f"{result.outcome.value}, {result.last_response}"
+
 
 SCRAM = {1: "sha256", 2: "sha512"}
 ITERATIONS = 4096

@@ -11,11 +11,14 @@ import json
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from kafka_shim.conformance.cases import all_cases
@@ -24,7 +27,32 @@ from kafka_shim.conformance.report import read_report
 from kafka_shim.schemas.pins import read_pins
 from tests.clients.report_page import PAGE, write_reports
 from tests.clients.suite_drivers import COMMANDS
-from tests.clients.suite_findings import Finding, read_findings
+
+FINDINGS = Path(__file__).parents[2] / "conformance" / "findings.toml"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """The cause of failed cases: what the client does, and further evidence."""
+
+    clients: tuple[str, ...]
+    cases: tuple[str, ...]
+    what: str
+    seen: str
+    is_rare: bool = False
+    """Whether the cases fail in some runs only, because of a race."""
+
+    def concerns(self, client: str) -> bool:
+        return client in self.clients
+
+    def explains(self, case: str) -> bool:
+        return any(fnmatchcase(case, pattern) for pattern in self.cases)
+
+
+def read_findings(path: Path = FINDINGS) -> list[Finding]:
+    """Return the findings; ValueError if one is invalid."""
+    table = tomllib.loads(path.read_text())
+    return msgspec.convert(table["finding"], list[Finding])
+
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".cache" / "conformance"

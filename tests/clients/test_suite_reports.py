@@ -3,8 +3,7 @@
 from kafka_shim.conformance.cases import all_cases
 from tests.clients.report_page import PAGE
 from tests.clients.suite_drivers import COMMANDS
-from tests.clients.suite_findings import Finding, read_findings
-from tests.clients.suite_reports import causes, merged, table
+from tests.clients.suite_reports import Finding, causes, merged, read_findings, table
 
 
 def row(case: str, outcome: str, *, breaks: bool = False) -> dict[str, str | bool]:

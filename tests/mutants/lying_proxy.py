@@ -13,7 +13,7 @@ from kafka_shim.conformance.vectors.runner import BrokerAddresses
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.message_frames import read_response_with_version, write_response_frame
-from tests.support.addresses import split
+from tests.support.commands import split
 
 Lie = Callable[[ApiKey, int, Any], Any]
 """Returns the response to send instead of one of an API in a version, or None to close."""

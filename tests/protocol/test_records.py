@@ -16,6 +16,7 @@ from kafka_shim.protocol.records.batches import (
     assign_consecutive_offsets,
     assign_offsets,
     batch_bounds,
+    crc32c,
     encode_batch,
     encode_compacted_batch,
     iterate_batches,
@@ -258,3 +259,10 @@ def test_a_thinned_batch_keeps_its_offsets_and_the_remaining_records(
         theirs = DefaultRecordBatch(batch.tobytes())
         assert theirs.validate_crc()
         assert [record.offset for record in theirs] == [record.offset for record in left]
+
+
+# the published check value of CRC32C
+def test_the_check_value() -> None:
+    assert crc32c(b"123456789") == 0xE3069283
+    assert crc32c(memoryview(b"x123456789")[1:]) == 0xE3069283
+    assert crc32c(b"") == 0

@@ -16,7 +16,7 @@ AREAS: Final = {
     "apis": "write the handler, its line in shim/apis.py, its requirements and its requests",
     "versions": "support the new version; extend requirements that name versions",
     "fields": "fill or obey the field",
-    "renamed": "rename the field in handlers, tests/recordings/renamed_fields.py and importers",
+    "renamed": "rename the field in handlers, tests/recordings/store.py and importers",
     "error codes": "find out which responses have it, and its order among other errors",
     "codes of ACLs": "extend ACL rules, forms of ACLs and the command line",
     "features": "find out what the level changes for clients",

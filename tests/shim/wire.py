@@ -14,7 +14,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.network.connection import Connection
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import sized
 
 PLAIN = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)

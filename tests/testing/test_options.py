@@ -228,3 +228,19 @@ def test_a_broker_that_is_not_ready_shows_what_it_was_doing(tmp_path: Path) -> N
     text = str(caught.value)
     assert text.startswith("the broker was not ready in 2.5 s; wait longer with startup_timeout.")
     assert re.search(r'File ".*/settings/config_file\.py", line \d+ in ', text), text
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"topics": "orders"}, "topics is the string 'orders': expected a list"),
+        ({"listeners": "PLAINTEXT://:0"}, "expected a list"),
+        ({"super_users": "User:a"}, "expected a list"),
+        ({"users": ["alice"]}, r"users is \['alice'\]: expected a mapping"),
+        ({"properties": "a=b"}, "properties is 'a=b': expected a mapping"),
+        ({"kafka_version": 3.9}, "kafka_version is 3.9: expected a string, as in '3.9'"),
+    ],
+)
+def test_ambiguous_values_are_rejected(settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(TypeError, match=complaint):
+        Settings(**settings)

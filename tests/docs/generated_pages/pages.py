@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from kafka_shim.shim.settings.options import Place, options_of_place
 from tests.docs.generated_pages.cassettes import cassettes_page
 from tests.docs.generated_pages.error_codes import error_codes_page
 from tests.docs.generated_pages.http_api import http_api_page
@@ -12,7 +13,24 @@ from tests.docs.generated_pages.python_api import python_api_page
 from tests.docs.generated_pages.releases import releases_page
 from tests.docs.generated_pages.settings import settings_page
 from tests.docs.generated_pages.trace_tables import tables_page
-from tests.docs.generated_pages.variables import environment_page
+from tests.docs.shown import ROOT
+
+PAGE: Final = "docs/reference/environment.md"
+_HEADING: Final = "## Read by serve\n"
+_TABLE: Final = "| variable | value |\n|---|---|\n"
+
+
+def environment_page() -> str:
+    """Return the page with the current table."""
+    before, heading, section = (ROOT / PAGE).read_text(encoding="utf-8").partition(_HEADING)
+    introduction, table, rest = section.partition(_TABLE)
+    rows = [
+        f"| `{option.variable}` | {option.variable_help or option.text_for_value} |\n"
+        for option in options_of_place(Place.VARIABLE)
+    ]
+    after = rest[rest.index("\n\n") + 1 :]
+    return "".join((before, heading, introduction, table, *rows, after))
+
 
 PAGES: Final[dict[str, Callable[[], str]]] = {
     "docs/guides/cassettes.md": cassettes_page,

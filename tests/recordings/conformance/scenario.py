@@ -13,8 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tests.recordings.renamed_fields import as_called_today
-from tests.recordings.store import read_file
+from tests.recordings.store import as_called_today, read_file
 
 RECORDINGS = Path(__file__).parent / "recorded"
 SUFFIX = ".jsonl.gz"

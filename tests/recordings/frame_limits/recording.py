@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from tests.recordings.frame_limits.scenarios import SCENARIOS
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import sized
 
 CLOSED, RESPONDED = "closed", "responded"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.recordings.groups.modern_play import ModernPlay
-from tests.recordings.groups.streams_configuring import configure
+from tests.recordings.groups.static_streams_scenarios import configure
 from tests.recordings.groups.streams_scenarios import (
     FIRST_DELAY_MS,
     HEARTBEAT,

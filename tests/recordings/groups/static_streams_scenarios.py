@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from tests.recordings.groups.modern_play import ModernPlay
-from tests.recordings.groups.streams_configuring import configure
 from tests.recordings.groups.streams_scenarios import (
     FIRST_DELAY_MS,
     HEARTBEAT,
@@ -12,6 +12,29 @@ from tests.recordings.groups.streams_scenarios import (
     tasks,
     topology,
 )
+
+KNOWN_MS = 1_000
+
+
+def configure(
+    play: ModernPlay,
+    label: str,
+    group: str,
+    value: str | None,
+    *,
+    name: str = "streams.rack.aware.assignment.tags",
+) -> None:
+    """Set one of a group's settings; None removes it."""
+    config = {"name": name, "config_operation": int(value is None), "value": value}
+    resource = {
+        "resource_type": int(ConfigResourceType.GROUP),
+        "resource_name": group,
+        "configs": [config],
+    }
+    request = {"resources": [resource]}
+    play.call(f"{label}: set", ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+    play.peer.pause(KNOWN_MS)
+
 
 NONE: Mapping[str, Any] = {"active_tasks": [], "standby_tasks": [], "warmup_tasks": []}
 SESSION_MS = 46_000

@@ -12,7 +12,7 @@ from kafka_shim.protocol.message_frames import read_response_with_version
 from tests.recordings.log_ins.scenarios import SCENARIOS, Ask, Raw, Scenario
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import request_frame, sized
 
 CLOSED: Final = "closed"

@@ -14,7 +14,7 @@ from kafka_shim.shim.control import bodies, broker_bodies
 from kafka_shim.testing import KafkaBroker
 from tests.shim.control.creating import Create, Serving, client, produce
 from tests.shim.control.plain_http import Http, fails, works
-from tests.support.addresses import is_listening, split
+from tests.support.commands import is_listening, split
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 

@@ -7,7 +7,7 @@ import pytest
 from kafka_shim.shim.control import http_app, http_limits
 from kafka_shim.shim.control.http_server import ControlServer
 from tests.shim.control.test_server import PORT, broker, call
-from tests.support.addresses import split
+from tests.support.commands import split
 
 
 @pytest.mark.asyncio

@@ -10,7 +10,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from kafka_shim.testing import KafkaBroker, start
 from kafka_shim.testing.transport import BrokerError
-from tests.support.addresses import is_listening
+from tests.support.commands import is_listening
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 

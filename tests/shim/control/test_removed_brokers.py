@@ -20,7 +20,7 @@ from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.http_server import ControlServer
 from kafka_shim.shim.system_clock import SystemClock
 from tests.shim.wire import connections_of
-from tests.support.addresses import split
+from tests.support.commands import split
 
 pytestmark = [pytest.mark.client, pytest.mark.asyncio]
 

@@ -13,7 +13,7 @@ from kafka_shim.shim.config import Config, parse_listener
 from kafka_shim.shim.control.http_server import ControlServer
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text import extras
-from tests.support.addresses import split
+from tests.support.commands import split
 
 ROOT = Path(__file__).parents[3]
 PORT = "127.0.0.1:0"

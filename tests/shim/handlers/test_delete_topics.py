@@ -6,6 +6,9 @@ import pytest
 
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from kafka_shim.shim.observing.request_history import History
+from tests.pipeline.real_accesses import PRINCIPAL, Decision, recorded
+from tests.pipeline.real_requests import GRANTS, TOPICS, asks
 from tests.shim.play import ADMIN, Stage
 
 ALICE, CAROL = "User:alice", "User:carol"
@@ -153,3 +156,61 @@ def test_deletion_can_be_disabled(version: int, error: int) -> None:
     request = DeleteTopicsRequest(states, names, 5000)
     (row,) = stage.ask(ApiKey.DELETE_TOPICS, version, request).responses
     assert (row.name, row.error_code) == ("t", error)
+
+
+# version 6 with an entry that has neither name nor id, as on 2.8.2 and 4.3.1
+@pytest.mark.parametrize(
+    ("release", "who", "codes"),
+    [
+        ("2.8", ADMIN, {None: 29, "x": 3}),
+        ("2.8", "User:alice", {None: 29, "x": 29}),
+        ("4.3", ADMIN, {None: 42, "x": 3}),
+    ],
+)
+def test_an_entry_without_name_and_id_does_not_fail_the_others(
+    release: str, who: str, codes: dict[str | None, int]
+) -> None:
+    request = DeleteTopicsRequest([DeleteTopicState(None), DeleteTopicState("x")])
+    answer = Stage(release).ask(ApiKey.DELETE_TOPICS, 6, request, who)
+    assert {response.name: response.error_code for response in answer.responses} == codes
+
+
+# permission checks as in the authorizer log of a real 4.3.1
+RELEASE = "4.3.1"
+EXCHANGES = {
+    exchange.name: exchange
+    for exchange in recorded(RELEASE).exchanges
+    if exchange.api == ApiKey.DELETE_TOPICS.wire_name
+}
+
+
+@pytest.mark.parametrize("name", EXCHANGES)
+def test_checks_are_those_that_the_broker_logged(name: str) -> None:
+    stage = Stage(RELEASE)
+    ids = {topic: stage.topic(topic).topic_id for topic in TOPICS}
+    for kind, names in GRANTS.items():
+        for resource, operations in names.items():
+            for operation in operations:
+                stage.allow(PRINCIPAL, operation, kind, resource)
+    (wanted,) = [ask for ask in asks(ids) if ask.api is ApiKey.DELETE_TOPICS and ask.name == name]
+    history = History()
+    stage.dispatcher.set_history(history)
+    session = stage.session(PRINCIPAL)
+    stage.send(wanted.api, EXCHANGES[name].version, wanted.request, session)
+    (seen,) = history
+    asked = [
+        Decision(
+            record.action.operation.name,
+            record.action.resource_type.name,
+            record.action.resource_name,
+            record.decision.allowed,
+        )
+        for record in seen.records
+    ]
+    logged = EXCHANGES[name].decisions
+    assert set(asked) == set(logged)
+    assert len(asked) == len(logged)
+    order = [decision.operation for decision in logged]
+    assert [
+        decision.operation for decision in asked
+    ] == order  # DESCRIBE on all topics, then DELETE

@@ -13,6 +13,11 @@ from kafka_shim.protocol.messages.list_offsets import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from kafka_shim.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
 from kafka_shim.protocol.records import compression
 from tests.recordings.records.batches import ZSTD, batch
 from tests.shim.handlers.records import ALICE, produce
@@ -111,3 +116,16 @@ def test_only_the_leader_lists_offsets() -> None:
     assert listed(stage, "t", principal=ADMIN) == [("t", 6, -1)]
     stage.session(ADMIN).node_id = 2
     assert listed(stage, "t", principal=ADMIN) == [("t", 0, 0)]
+
+
+# a denied group returns each topic of the request (seen on 4.3.1)
+def test_a_repeated_topic_is_returned_twice() -> None:
+    topic = OffsetCommitRequestTopic(
+        topic_id=b"\x33" * 16, partitions=[OffsetCommitRequestPartition(partition_index=0)]
+    )
+    request = OffsetCommitRequest(group_id="g", topics=[topic, topic])
+    response = Stage().ask(ApiKey.OFFSET_COMMIT, 10, request, "User:alice")
+    assert [[partition.error_code for partition in t.partitions] for t in response.topics] == [
+        [30],
+        [30],
+    ]

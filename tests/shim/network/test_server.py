@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.sasl_authenticate import SaslAuthenticateReque
 from kafka_shim.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving, wired
 from tests.support.acl_filters import ANY_ACL
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import sized
 
 pytestmark = pytest.mark.asyncio

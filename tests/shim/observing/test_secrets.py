@@ -53,7 +53,7 @@ from kafka_shim.traces.replay.target import OnUnreplayableRequest, Target
 from tests.shim.observing.test_recorder import entries
 from tests.shim.wire import Wire, connected, serving
 from tests.support.acl_filters import ANY_ACL
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import request_frame, sized
 
 SECRET = "hunter2-is-secret"

@@ -106,7 +106,7 @@ def generated_files() -> dict[str, str]:
     from kafka_shim.cli.reference import BROKER_OPTIONS_PAGE, reference_pages
     from kafka_shim.testing.generate_options import options_source, typescript_source
     from tests.docs.generated_pages.http_api import http_api_page
-    from tests.docs.generated_pages.variables import environment_page
+    from tests.docs.generated_pages.pages import environment_page
 
     return {
         "types": options_source(),

@@ -1,5 +1,9 @@
 """Values of settings are read as Kafka's ConfigDef reads them."""
 
+import gzip
+import struct
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -11,6 +15,7 @@ from kafka_shim.shim.state.settings.config_definitions import (
 )
 from kafka_shim.shim.state.settings.config_values import (
     ConfigValueError,
+    java_double,
     list_elements,
     validated_canonical_value,
 )
@@ -139,3 +144,49 @@ def test_every_default_is_a_valid_value(release: str) -> None:
 def test_a_number_with_more_digits_than_python_reads_is_refused() -> None:
     with pytest.raises(ConfigValueError, match="64-bit integer"):
         validated_canonical_value("retention.ms", ConfigDefinition("long"), "1" * 5000)
+
+
+# Doubles are written as Java writes them, by a recording of JDK 17. JDK 18 and earlier write
+# more digits than needed for some values (JDK-4511638); later ones do not.
+RECORDED = Path(__file__).parent / "doubles_recorded.txt.gz"
+
+
+def test_recorded_doubles_are_written_as_java_writes_them() -> None:
+    rows = [line.split() for line in gzip.decompress(RECORDED.read_bytes()).decode().splitlines()]
+    different = []
+    for bits, text in rows:
+        (value,) = struct.unpack(">d", bytes.fromhex(bits))
+        if java_double(value) != text:
+            different.append(text)
+            assert float(text) == float(java_double(value))
+            assert _digits(text) > _digits(java_double(value))
+    assert (len(rows), len(different)) == (6000, 332)
+
+
+def _digits(text: str) -> int:
+    return len(text.partition("E")[0].replace(".", "").strip("-0"))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("0.0001", "1.0E-4"),
+        ("0.00099", "9.9E-4"),
+        ("1e-07", "1.0E-7"),
+        ("0.001", "0.001"),
+        ("1", "1.0"),
+        ("12345678", "1.2345678E7"),
+        ("-0.0", "-0.0"),
+        ("2e23", "2.0E23"),
+        ("Infinity", "Infinity"),
+        ("-Infinity", "-Infinity"),
+        ("NaN", "NaN"),
+    ],
+)
+def test_settings_of_type_double_are_shown_as_java_writes_them(value: str, text: str) -> None:
+    assert (
+        validated_canonical_value(
+            "a.setting", ConfigDefinition("double", check=ValueCheck()), value
+        )
+        == text
+    )

@@ -14,6 +14,9 @@ from kafka_shim.protocol.messages.join_group import (
     JoinGroupRequestProtocol,
 )
 from kafka_shim.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from kafka_shim.protocol.messages.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+)
 from kafka_shim.protocol.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
@@ -24,6 +27,14 @@ from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 from kafka_shim.shim.storage import group_rows, member_rows
 from kafka_shim.shim.storage.settings_rows import as_json_text
+from tests.shim.state.test_topology_descriptions import (
+    AVAILABLE,
+    NOT_STORED,
+    PLUGIN,
+    joined,
+    status,
+    told,
+)
 from tests.shim.storage.kept import KeptStage
 from tests.shim.storage.test_members import HEARTBEATS, JOINS
 
@@ -290,3 +301,23 @@ def test_a_dictionary_that_nobody_looks_at_records_nothing() -> None:
     entries = ChangeRecordingDict({"a": 1})
     entries["b"] = 4
     assert entries.changed_keys is None
+
+
+# descriptions of topologies after a restart, as with the in-memory plug-in of Kafka 4.4.0
+BACKOFF_MS = 40_000
+"""Time after which a description is requested again if the client did not send it."""
+
+
+def test_descriptions_are_not_requested_again_after_a_restart(tmp_path: Path) -> None:
+    stage = KeptStage(tmp_path, "4.4", properties={PLUGIN: "in memory"})
+    assert joined(stage)
+    assert told(stage) == 0
+    assert status(stage) == AVAILABLE
+    again = stage.again()
+    assert status(again) == NOT_STORED
+    again.clock.advance(BACKOFF_MS)
+    request = StreamsGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=1)
+    response = again.ask(ApiKey.STREAMS_GROUP_HEARTBEAT, 1, request)
+    assert (response.error_code, response.topology_description_required) == (0, False)
+    assert told(again) == 0
+    assert status(again) == AVAILABLE

@@ -35,7 +35,7 @@ from kafka_shim.traces.record_masks import (
 from kafka_shim.traces.replay.events import TraceEvents
 from kafka_shim.traces.trace_writer import TraceWriter
 from tests.shim.wire import Wire, connected, serving, wired
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.traces.cassettes.kit import fetch, metadata, new_topic, records
 
 pytestmark = pytest.mark.asyncio

@@ -24,7 +24,7 @@ from kafka_shim.traces.proxy import proxy as proxy_module
 from kafka_shim.traces.proxy.proxy import Proxy
 from tests.shim.observing.test_recorder import entries
 from tests.shim.wire import Wire
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import sized
 
 pytestmark = pytest.mark.asyncio

@@ -35,7 +35,7 @@ from tests.shim.observing.test_recorder import entries
 from tests.shim.tls.test_tls_listeners import TLS
 from tests.shim.wire import Wire, serving, wired
 from tests.support.acl_filters import ANY_ACL
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import sized
 
 HAS_IPV6 = socket.has_ipv6 and Path("/proc/net/if_inet6").exists()

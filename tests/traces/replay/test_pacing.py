@@ -15,7 +15,7 @@ from kafka_shim.traces.replay.pace import ReplayPace
 from kafka_shim.traces.replay.replayer import Replayer
 from kafka_shim.traces.replay.target import Target
 from tests.shim.wire import serving
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import request_frame
 
 PAUSE_S = 2.0

@@ -1,4 +1,4 @@
-"""Responses with headers; only ApiVersions responds in another version than the requested one."""
+"""Responses with headers, and the error codes in them."""
 
 import pytest
 
@@ -6,6 +6,12 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.message_frames import read_response_with_version, write_response_frame
 from kafka_shim.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
+from kafka_shim.protocol.messages.metadata import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from kafka_shim.protocol.responses import nonzero_error_codes
 
 REFUSED = ApiVersionsResponse(error_code=35, api_keys=[ApiVersion(18, 0, 4)])
 REFUSAL = bytes.fromhex("00000007 0023 00000001 0012 0000 0004")
@@ -22,3 +28,23 @@ def test_all_other_responses_are_in_the_requested_version() -> None:
     granted = ApiVersionsResponse(api_keys=[ApiVersion(18, 0, 4)])
     frame = write_response_frame(RequestHeader(ApiKey.API_VERSIONS, 4, 7), granted)
     assert read_response_with_version(ApiKey.API_VERSIONS, 4, frame) == (granted, 4)
+
+
+def test_error_codes_are_found_at_every_depth() -> None:
+    partition = MetadataResponsePartition(
+        error_code=5, partition_index=0, leader_id=1, leader_epoch=0,
+        replica_nodes=[], isr_nodes=[], offline_replicas=[],
+    )  # fmt: skip
+    topics = [
+        MetadataResponseTopic(error_code=code, name="x", partitions=partitions)
+        for code, partitions in ((0, [partition]), (29, []))
+    ]
+    assert nonzero_error_codes(MetadataResponse(topics=topics), 12) == [5, 29]
+    assert nonzero_error_codes(MetadataResponse(), 12) == []
+
+
+def test_codes_that_a_version_does_not_have_are_not_found() -> None:
+    topics = [MetadataResponseTopic(error_code=34, name="x")]
+    refused = MetadataResponse(topics=topics, error_code=34)
+    assert nonzero_error_codes(refused, 12) == [34]
+    assert nonzero_error_codes(refused, 13) == [34, 34]
