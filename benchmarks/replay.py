@@ -16,7 +16,7 @@ from benchmarks.broker import Broker, requests
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.traces.replay.events import load_recording
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from kafka_shim.traces.replay.target import Target
 
 ROUNDS = 9

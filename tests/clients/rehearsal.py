@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kafka_shim.protocol.api_versions import parse_minor_release
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from tests.clients.both_ways import NAMES, _proxies, _running
 from tests.clients.kit import CLIENTS, PLAY_SECONDS
 from tests.oracle.operated_kafka import OperatedKafka

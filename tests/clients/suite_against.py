@@ -26,8 +26,7 @@ from kafka_shim.conformance import token_signing
 from kafka_shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
-from kafka_shim.conformance.output_formats import as_json, as_text
-from kafka_shim.conformance.report import Report, read_report, report_from_results
+from kafka_shim.conformance.report import Report, as_json, as_text, read_report, report_from_results
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.conformance.runner import ResultListener, run_cases, select_cases
 from kafka_shim.protocol.api_versions import parse_minor_release

@@ -22,8 +22,7 @@ import msgspec
 import pytest
 
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.output_formats import as_html
-from kafka_shim.conformance.report import read_report
+from kafka_shim.conformance.report import as_html, read_report
 from kafka_shim.schemas.pins import read_pins
 from tests.clients.report_page import PAGE, write_reports
 from tests.clients.suite_drivers import COMMANDS

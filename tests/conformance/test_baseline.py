@@ -12,8 +12,14 @@ import pytest
 from kafka_shim.conformance.baseline import format_baseline, read_baseline
 from kafka_shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.output_formats import as_json, as_junit, as_text
-from kafka_shim.conformance.report import Report, read_report, report_from_results
+from kafka_shim.conformance.report import (
+    Report,
+    as_json,
+    as_junit,
+    as_text,
+    read_report,
+    report_from_results,
+)
 from kafka_shim.conformance.runner import failed_cases_by_release
 from kafka_shim.shim.errors import ConfigError
 from tests.support.commands import SHIM, environment

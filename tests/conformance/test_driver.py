@@ -20,8 +20,7 @@ from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.cluster import ShimCluster
 from kafka_shim.conformance.driver import Driver, DriverTimeoutError, processor_wait_s
 from kafka_shim.conformance.fixtures import ClusterSetup, ShimClusterProvider
-from kafka_shim.conformance.output_formats import as_text
-from kafka_shim.conformance.report import report_from_results
+from kafka_shim.conformance.report import as_text, report_from_results
 from kafka_shim.conformance.runner import run_cases, select_cases
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.errors import ConfigError

@@ -10,8 +10,7 @@ import pytest
 
 from kafka_shim.conformance.case import CaseOutcome
 from kafka_shim.conformance.frames import ReportedExchange
-from kafka_shim.conformance.output_formats import as_html
-from kafka_shim.conformance.report import Report, ResultRow
+from kafka_shim.conformance.report import Report, ResultRow, as_html
 from kafka_shim.conformance.requirement_level import RequirementLevel
 from tests.support.browser import BROWSER, DRIVER
 from tests.support.commands import SHIM
@@ -145,7 +144,7 @@ def report(*words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_reports_are_read_from_files(tmp_path: Path) -> None:
-    from kafka_shim.conformance.output_formats import as_json
+    from kafka_shim.conformance.report import as_json
 
     files = []
     for number, each in enumerate(REPORTS):

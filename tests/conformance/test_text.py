@@ -2,8 +2,7 @@
 
 from kafka_shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.output_formats import as_text
-from kafka_shim.conformance.report import report_from_results
+from kafka_shim.conformance.report import as_text, report_from_results
 
 CASE = next(case for case in all_cases() if case.id == "denials.delete-topic.reports-error")
 RELEASES = ("2.7", "2.8", "3.0", "3.1", "3.2")

@@ -15,8 +15,8 @@ from kafka_shim.policy.lint import (
     Finding,
     LocatedAcl,
     find_probable_mistakes,
+    lint_report_lines,
 )
-from kafka_shim.policy.lint_report import lint_report_lines
 from tests.authorizer.test_against_naive import ACL_SETS
 from tests.policy.naive import NEWEST, authorizer
 

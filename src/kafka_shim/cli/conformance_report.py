@@ -22,8 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from kafka_shim.conformance.baseline import format_baseline
-    from kafka_shim.conformance.output_formats import as_html
-    from kafka_shim.conformance.report import read_report
+    from kafka_shim.conformance.report import as_html, read_report
 
     form = as_html if args.format == "html" else format_baseline
     print(form([read_report(file) for file in args.files]), end="")

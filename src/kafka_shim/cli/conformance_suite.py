@@ -205,8 +205,7 @@ def _parse_releases(text: str) -> Sequence[str]:
 def _run_cases(
     driver_command: list[str], cases_by_release: "CasesByRelease", args: argparse.Namespace
 ) -> int:
-    from kafka_shim.conformance.output_formats import FORMS, as_html
-    from kafka_shim.conformance.report import report_from_results
+    from kafka_shim.conformance.report import FORMS, as_html, report_from_results
 
     baseline = _read_baseline(args)
     name, results = _run_releases(

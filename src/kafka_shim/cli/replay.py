@@ -25,8 +25,7 @@ from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replay_state import state_path
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report import ReplayReport
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import ReplayReport, report_lines
 from kafka_shim.traces.replay.target import (
     OnUnreplayableRequest,
     Target,

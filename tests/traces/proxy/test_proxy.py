@@ -28,9 +28,9 @@ from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.tls.context import build_server_context
 from kafka_shim.trace_format.entries import DERIVED, Request, Response
+from kafka_shim.traces.connection_observer import user_in_first_sasl_message
 from kafka_shim.traces.proxy.proxy import Proxy
 from kafka_shim.traces.proxy.upstream import UpstreamConnector
-from kafka_shim.traces.sasl_principal import user_in_first_sasl_message
 from tests.shim.observing.test_recorder import entries
 from tests.shim.tls.test_tls_listeners import TLS
 from tests.shim.wire import Wire, serving, wired

@@ -15,7 +15,7 @@ from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
 from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.cli.conftest import PLAINTEXT, SASL, USERS, Running
 

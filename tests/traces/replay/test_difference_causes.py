@@ -2,8 +2,7 @@
 
 import pytest
 
-from kafka_shim.traces.replay.compare import MISSING, Difference
-from kafka_shim.traces.replay.difference_causes import causes_of, difference_cause
+from kafka_shim.traces.replay.compare import MISSING, Difference, causes_of, difference_cause
 
 NOT_REQUESTED = -(1 << 31)
 

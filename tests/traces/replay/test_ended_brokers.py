@@ -9,9 +9,8 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_shim.traces.replay.lost_connections import LOST
-from kafka_shim.traces.replay.report import ReplayReport
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.asking_again import LOST
+from kafka_shim.traces.replay.report import ReplayReport, report_lines
 from tests.traces.replay.recorded_clients import (
     PARTITIONS,
     RECORDS,

@@ -19,7 +19,7 @@ from kafka_shim.traces.replay.events import (
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
 from kafka_shim.traces.replay.recorded_facts import RecordedFacts
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.support.frames import sized
 from tests.traces.replay.test_offsets import committed, committing, write

@@ -16,8 +16,7 @@ from kafka_shim.shim.config import parse_address
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.events import Event, Recording
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report import ReplayReport
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import ReplayReport, report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.support.frames import request_frame, response_frame
 from tests.traces.replay.recorded_clients import shims

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from tests.cli.conftest import Running
 from tests.traces.replay.recorded_clients import RECORDS, replay, run_clients, shims
 

@@ -35,8 +35,7 @@ from kafka_shim.protocol.messages.offset_fetch import (
 from kafka_shim.protocol.records.batches import Record, encode_batch, iterate_batches
 from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.shim.config import SecurityProtocol, parse_address
-from kafka_shim.traces.replay.report import ReplayReport
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import ReplayReport, report_lines
 from tests.cli.conftest import Running
 from tests.support.acl_filters import ANY_ACL
 from tests.support.record_requests import fetch_request, produce_request

@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.offset_fetch import (
 from kafka_shim.trace_format.entries import Request, Response
 from kafka_shim.traces.replay.compare import Difference
 from kafka_shim.traces.replay.events import Event
-from kafka_shim.traces.replay.races import COMMIT, REBALANCE, TAKEOVER, Races
+from kafka_shim.traces.replay.recorded_facts import COMMIT, REBALANCE, TAKEOVER, Races
 from tests.support.frames import request_frame, response_frame
 
 FENCED = Difference("error_code", 0, 47)

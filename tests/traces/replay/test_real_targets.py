@@ -6,8 +6,8 @@ from threading import Thread
 import pytest
 
 from kafka_shim.client.config import read_client_config
-from kafka_shim.traces.replay.lost_connections import LOST
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.asking_again import LOST
+from kafka_shim.traces.replay.report import report_lines
 from tests.clients.rehearsal import real_brokers
 from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.real_kafka import missing_tools

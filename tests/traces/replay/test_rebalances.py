@@ -23,7 +23,7 @@ from kafka_shim.traces.replay.error_codes import (
 )
 from kafka_shim.traces.replay.events import Event, Recording
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.support.frames import sized
 

@@ -9,7 +9,7 @@ from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.traces.replay.events import Event, Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.traces.replay.recorded_clients import shims
 from tests.traces.replay.test_planted_changes import trace  # noqa: F401 -- a fixture

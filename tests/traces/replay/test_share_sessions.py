@@ -27,7 +27,7 @@ from kafka_shim.protocol.messages.share_group_heartbeat import ShareGroupHeartbe
 from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.shim.config import parse_address
 from kafka_shim.traces.replay.fetch_sessions import ShareSessions
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from tests.support.record_requests import produce_request
 from tests.traces.replay.recorded_clients import replay, shims
 from tests.traces.replay.test_planted_changes import RECORDS_FIELD, changed

@@ -27,8 +27,7 @@ from kafka_shim.protocol.records.complete_batches import complete_batches
 from kafka_shim.protocol.records.message_sets import write_message_set
 from kafka_shim.shim.config import parse_address
 from kafka_shim.traces.replay.offset_mapping import OffsetMapping
-from kafka_shim.traces.replay.report import ReplayReport
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import ReplayReport, report_lines
 from kafka_shim.traces.replay.target_versions import TargetVersions, UntranslatableRequestError
 from kafka_shim.traces.replay.topology import TargetTopology
 from tests.support.frames import request_frame

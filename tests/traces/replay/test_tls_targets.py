@@ -15,8 +15,7 @@ from kafka_shim.protocol.messages.metadata import MetadataRequest
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol, parse_address
 from kafka_shim.traces.replay.events import Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report import ReplayReport
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import ReplayReport, report_lines
 from kafka_shim.traces.replay.target import OnUnreplayableRequest, Target
 from tests.cli.conftest import PLAINTEXT, SASL, USERS, Running
 from tests.shim.sasl.bearer_cases import unsecured

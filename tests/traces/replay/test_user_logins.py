@@ -18,7 +18,7 @@ from kafka_shim.shim.config import Config, SecurityProtocol, parse_address
 from kafka_shim.trace_format.entries import Request
 from kafka_shim.traces.replay.events import Event, Recording, TraceEvents
 from kafka_shim.traces.replay.replayer import Replayer
-from kafka_shim.traces.replay.report_text import report_lines
+from kafka_shim.traces.replay.report import report_lines
 from kafka_shim.traces.replay.target import Target
 from tests.cli.conftest import PLAINTEXT, SASL, USERS, Running
 from tests.shim.sasl.bearer_cases import unsecured

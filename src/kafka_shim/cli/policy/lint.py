@@ -17,8 +17,6 @@ from kafka_shim.policy.lint import (
     FINDING_KINDS,
     LocatedAcl,
     find_probable_mistakes,
-)
-from kafka_shim.policy.lint_report import (
     finding_object,
     finding_sarif_result,
     lint_report_lines,

@@ -25,15 +25,13 @@ from kafka_shim.policy.matrix import (
     MatrixResource,
     MatrixRow,
     access_matrix,
-    drop_empty_lines,
-    listed_principals,
-    resources_in_acls,
-)
-from kafka_shim.policy.matrix_tables import (
     cell_objects,
     column_heading,
     csv_table,
+    drop_empty_lines,
     html_table,
+    listed_principals,
+    resources_in_acls,
     text_table,
 )
 from kafka_shim.policy.name_sets import NameSet

@@ -29,11 +29,11 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import topic_error
-from kafka_shim.shim.handlers.producing.append_checked import (
+from kafka_shim.shim.handlers.producing.appending import (
+    NOTHING_APPENDED,
     check_and_append,
     check_produce_request,
 )
-from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     ProducedRow,
     ProducedTopic,

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kafka_shim.testing.mutation.suite_folder import SuiteFolder, TestNote
+from kafka_shim.testing.mutation.suite_run import SuiteFolder, TestNote
 
 
 class MutationReporter:

@@ -23,7 +23,7 @@ from kafka_shim.shim.sasl.plain import PlainExchange
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.traces.cassettes.playback_report import MismatchError
 from kafka_shim.traces.cassettes.playback_state import PlaybackState
-from kafka_shim.traces.sasl_principal import user_in_first_sasl_message
+from kafka_shim.traces.connection_observer import user_in_first_sasl_message
 
 _PASSWORD_AT = 2
 """Of a PLAIN message, whose parts are separated by NULs."""

@@ -1,8 +1,12 @@
-"""Asks the target again after retriable errors, as clients do, and counts the errors."""
+"""Asks the target again after retriable errors and lost connections, as clients do.
+
+If a broker of the target has ended, its partitions and groups have other leaders and coordinators,
+or the same ones later.
+"""
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from kafka_shim.protocol.code_names import error_name
@@ -31,6 +35,8 @@ from kafka_shim.traces.replay.routing import RequestRouter
 from kafka_shim.traces.replay.target_connection import (
     Address,
     ConnectionClosedError,
+    ConnectionLostError,
+    TargetConnector,
     UnreachableError,
 )
 
@@ -224,3 +230,57 @@ def _select_parts(api_key: int, message: Any, keys: set[Key]) -> Any:
 
 def _decode(header: RequestHeader, frame: bytes) -> Any:
     return decode_response(header.api_key, header.api_version, frame)
+
+
+_CLOSED_MAX = 3
+"""How often a broker may close a connection over one request."""
+LOST = "connections were lost"
+
+
+class Attempts:
+    """The attempts to get one request answered."""
+
+    def __init__(
+        self,
+        retries: ErrorRetries,
+        connector: TargetConnector,
+        connection: ReplayConnection,
+        refresh: Callable[[], None],
+    ) -> None:
+        """`refresh` asks the target for its brokers, leaders and coordinators."""
+        self._retries = retries
+        self._connector = connector
+        self._connection = connection
+        self._refresh = refresh
+        self._deadline = 0.0
+        self._closed = 0
+
+    def wait(self, error: ConnectionLostError) -> None:
+        """Wait for the next attempt after this error.
+
+        Raise the error if there is none: the request is to blame, or the target does not come back.
+        """
+        limits = self._retries.limits
+        self._deadline = self._deadline or time.monotonic() + limits.timeout_s
+        is_over = time.monotonic() > self._deadline
+        if isinstance(error, ConnectionClosedError):
+            self._closed += 1
+            is_over |= self._connection.is_rejected or self._closed >= _CLOSED_MAX
+            self._connection.is_rejected |= is_over
+        elif isinstance(error, UnreachableError):
+            given_up = self._connector.given_up
+            if is_over:
+                given_up.add(error.address)
+            is_over |= error.address in given_up or not self._connector.has_connected
+        else:
+            is_over = True
+        if is_over:
+            raise error
+        self._retries.counts[LOST] += 1
+        limits.settles_until = time.monotonic() + limits.timeout_s
+        time.sleep(RETRY_S)
+        self._refresh()
+
+    def end(self) -> None:
+        """Note that the target has answered."""
+        self._connection.is_rejected = False

@@ -14,8 +14,7 @@ from kafka_shim.trace_format.entries import (
 )
 from kafka_shim.traces.api_kinds import GROUP_HEARTBEATS
 from kafka_shim.traces.replay.asking_again import TEMPORARY_ERRORS, error_codes
-from kafka_shim.traces.replay.compare import Difference, compare_and_learn
-from kafka_shim.traces.replay.difference_causes import difference_cause
+from kafka_shim.traces.replay.compare import Difference, compare_and_learn, difference_cause
 from kafka_shim.traces.replay.error_codes import overall_error_code
 from kafka_shim.traces.replay.events import ConnectionId, Event
 from kafka_shim.traces.replay.fetch_sessions import FINAL_EPOCH

@@ -20,6 +20,7 @@ from kafka_shim.trace_format.entries import (
 from kafka_shim.traces.identities.message_fields import COORDINATOR_APIS
 from kafka_shim.traces.replay.acl_changes import ReplayedAclChange
 from kafka_shim.traces.replay.asking_again import (
+    Attempts,
     ErrorRetries,
     RetryLimits,
     RoutedRequest,
@@ -28,7 +29,6 @@ from kafka_shim.traces.replay.asking_again import (
 from kafka_shim.traces.replay.error_codes import is_coordinator_elsewhere
 from kafka_shim.traces.replay.events import Event
 from kafka_shim.traces.replay.fetch_sessions import SHARE_APIS, FullFetches, sessionless_request
-from kafka_shim.traces.replay.lost_connections import Attempts
 from kafka_shim.traces.replay.replay_connection import InFlightRequest, ReplayConnection
 from kafka_shim.traces.replay.report import ReplayReport
 from kafka_shim.traces.replay.request_parts import (
