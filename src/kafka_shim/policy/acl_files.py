@@ -5,7 +5,7 @@ The files of a folder that are not read are named on standard error.
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,14 +20,11 @@ from kafka_shim.policy.formats import (
     parse_acls_with_lines,
     resources_without_acls,
 )
-from kafka_shim.policy.formats.files_without_acls import (
-    LocalModule,
-    describe_foreign_file,
-    local_modules,
-)
+from kafka_shim.policy.formats.files_without_acls import describe_foreign_file
 from kafka_shim.policy.formats.kafka_list import ends_with_heading
 from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.lint import LocatedAcl
+from kafka_shim.policy.terraform_folders import check_terraform_folder, is_ignored_by_terraform
 from kafka_shim.text.input_files import InputError, place_text, read_text_without_bom
 from kafka_shim.text.message_text import escaped
 
@@ -36,7 +33,6 @@ READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls"
 _TOOL_FOLDERS = (".git", ".terraform")
 """Folders that tools make; what they hold of ACLs is refused where it is named."""
 _LISTED_NAMES_MAX = 5
-_ADVICE = "and has ACLs; give the output of `terraform show -json`"
 
 
 class TextFile(msgspec.Struct, frozen=True):
@@ -52,25 +48,22 @@ def read_acl_files(folder: Path) -> list[TextFile]:
     acl_files: list[TextFile] = []
     skipped: list[str] = []
     unread: list[str] = []
-    unmade: dict[Path, str] = {}
+    terraform: dict[Path, str] = {}
     for path in _find_files(folder):
         name = str(path.relative_to(folder))
-        if path.suffix not in READ_SUFFIXES:
+        if path.suffix not in READ_SUFFIXES or is_ignored_by_terraform(path.name):
             unread += [] if _is_hidden(path.relative_to(folder)) else [name]
             continue
         text = read_text_without_bom(str(path))
-        for module in local_modules(text) if path.suffix == ".tf" else ():
-            if module.is_made:
-                _reject_outside_module(folder, path, module)
-            else:
-                what = f"{path}:{module.line}: the module {module.source}"
-                unmade[(path.parent / module.source).resolve()] = what
+        if path.suffix == ".tf" or path.name.endswith(".tf.json"):
+            terraform[path] = text
         reason = describe_foreign_file(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text, is_of_folder=True))
         else:
             skipped.append(f"{name} ({reason})")
-    _reject_unevaluated_files(acl_files, unmade)
+    acl_paths = {Path(file.path) for file in acl_files}
+    check_terraform_folder(folder, terraform, acl_paths & terraform.keys())
     if not acl_files:
         raise InputError(
             f"{folder}: no files with ACLs ({', '.join(READ_SUFFIXES)}) in this folder"
@@ -117,28 +110,6 @@ def _check_folder_links(folder: Path, paths: Sequence[Path]) -> None:
 
 def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
-
-
-def _reject_unevaluated_files(acl_files: Sequence[TextFile], unmade: Mapping[Path, str]) -> None:
-    """Raise InputError for ACLs that Terraform does not make, or changes by an override file.
-
-    `unmade` are the folders of modules that are made 0 times, with what to call them.
-    """
-    for path in (Path(file.path) for file in acl_files if file.path.endswith(".tf")):
-        if path.name == "override.tf" or path.name.endswith("_override.tf"):
-            raise InputError(f"{path}: it overrides resources of other files, {_ADVICE}")
-        for module, what in unmade.items():
-            if path.resolve().is_relative_to(module):
-                raise InputError(f"{what} is made 0 times, {_ADVICE}")
-
-
-def _reject_outside_module(folder: Path, path: Path, module: LocalModule) -> None:
-    """Raise InputError for a Terraform module with files outside of the folder."""
-    where, source = (path.parent / module.source).resolve(), module.source
-    if not where.is_relative_to(folder.resolve()):
-        raise InputError(f"{path}:{module.line}: the module {source} is not within {folder}")
-    if not any(where.glob("*.tf")):
-        raise InputError(f"{path}:{module.line}: the module {source} has no .tf files")
 
 
 _FORMATS_WITHOUT_EMPTY_LIST = ("list", "terraform", "terraform-confluent")

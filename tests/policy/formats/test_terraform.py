@@ -155,3 +155,99 @@ def test_a_state_with_acls_of_several_providers_is_rejected(other: str) -> None:
 def test_heredocs_hide_what_is_in_them(text: str) -> None:
     other = f'resource "kafka_topic" "t" {{\n  name = {text}}}\n'
     assert len(rules(other + TERRAFORM % '"*"')) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ('"$${x}"', "${x}"),
+        ('"%%{x}"', "%{x}"),
+        ('"$$${x}"', "$${x}"),
+        ('"%%%{x}"', "%%{x}"),
+        ('"$$"', "$$"),
+        ('"%$${x}"', "%${x}"),
+        (r'"a\tb"', "a\tb"),
+        (r'"\u00e9\U0001F600"', "é\U0001f600"),
+        ('"e\u0301\u212b"', "\u00e9\u00c5"),  # normalized, as all texts of Terraform
+        ('"a # b" // "', "a # b"),
+        ('/* "y" */ "x" /* } */', "x"),
+        (r'"\"" # "', '"'),
+        ('"}"', "}"),
+        (r'"a\qb"', None),
+        (r'"CN=a\,O=b"', None),
+        (r'"\u00"', None),
+        ('"$%{ if false }x%{ endif }"', None),
+        ('"${join("-", ["a"])}"', None),
+        ('"a${"b"}c"', None),
+        ('("x")', None),
+        ("<<EOT\nx\nEOT", None),
+        ("123", None),
+        ("null", None),
+    ],
+)
+def test_values_are_those_of_terraform_or_rejected(value: str, name: str | None) -> None:
+    """Compared with `terraform plan` (1.11.4) and the provider Mongey/kafka (0.13.1)."""
+    text = (TERRAFORM % '"*"').replace('"say \\"$${x}\\""', value)
+    if name is None:
+        assert refusal(text)
+    else:
+        assert rules(text) == [f"TRANSACTIONAL_ID|{name}|LITERAL|User:a|*|IDEMPOTENT_WRITE|DENY"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'a ${"{"} b',
+        'a ${"}"} b',
+        '${join("}", ["{", "\\""])}',
+        '${"${"{"}"}',
+        '%{ if "{" == "}" }{%{ endif }',
+        "$${",
+    ],
+)
+def test_quotes_in_expressions_hide_no_resource(text: str) -> None:
+    """Terraform makes the resource; a bracket in a text neither opens nor closes a block."""
+    other = f'locals {{\n  t = "{text}"\n}}\nlocals {{\n  u = "{{ }} ${{"}}"}}"\n}}\n'
+    assert len(rules(other + TERRAFORM % '"*"')) == 1
+
+
+@pytest.mark.parametrize(
+    ("word", "other"),
+    [
+        ("TransactionalID", "TransactionalId"),
+        ("TransactionalID", "TRANSACTIONAL_ID"),
+        ("IdempotentWrite", "IDEMPOTENT_WRITE"),
+        ("IdempotentWrite", "idempotentwrite"),
+        ("IdempotentWrite", "CreateTokens"),
+        ("TransactionalID", "User"),
+        ("Deny", "deny"),
+        ("Deny", "DENY"),
+        ("Deny", " Deny"),
+        ("Deny", "Any"),
+    ],
+)
+def test_words_that_the_provider_refuses_are_rejected(word: str, other: str) -> None:
+    """Its functions `stringTo...` (0.5.4 to 0.13.1) compare with case; the plan accepts all."""
+    text = (TERRAFORM % '"*"').replace(f'"{word}"', f'"{other}"')
+    assert re.match(r"line \d+: (?:resource a: |kafka_acl has no )", refusal(text))
+
+
+@pytest.mark.parametrize("other", ["Topic", "topic"])
+def test_words_of_another_provider_are_rejected(other: str) -> None:
+    text = (
+        'resource "confluent_kafka_acl" "a" {\n  resource_type = "TOPIC"\n  resource_name = "t"\n'
+        '  pattern_type = "LITERAL"\n  principal = "User:sa-1"\n  host = "*"\n'
+        '  operation = "READ"\n  permission = "DENY"\n}\n'
+    )
+    assert rules(text) == ["TOPIC|t|LITERAL|User:sa-1|*|READ|DENY"]
+    said = f"line 2: resource a: `resource_type` is `{other}`, but the provider expects `TOPIC`"
+    assert refusal(text.replace("TOPIC", other)) == said
+
+
+@pytest.mark.parametrize(
+    "command", ["rpk security acl create", "confluent kafka acl create", "./create-acls.sh"]
+)
+def test_commands_of_provisioners_may_add_acls(command: str) -> None:
+    provisioner = f'provisioner "local-exec" {{\n    command = "{command}"\n  }}'
+    other = f'resource "terraform_data" "d" {{\n  {provisioner}\n}}\n'
+    assert "resource terraform_data d: it may contain ACLs" in refusal(other + TERRAFORM % '"*"')

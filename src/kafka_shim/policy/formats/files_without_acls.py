@@ -36,12 +36,13 @@ _TABLE = re.compile(r"principal|permission|operation|acl", re.IGNORECASE)
 
 def describe_foreign_file(text: str, file_name: str) -> str | None:
     """Return what the file is, in words; None if it may contain ACLs."""
-    read = _BY_SUFFIX.get(PurePath(file_name).suffix)
+    suffix = ".tf.json" if file_name.endswith(".tf.json") else PurePath(file_name).suffix
+    read = _BY_SUFFIX.get(suffix)
     return None if read is None else read(text)
 
 
 class LocalModule(NamedTuple):
-    """A Terraform module that is a folder beside the file, which is made once, or 0 times."""
+    """A Terraform module that is a folder beside the file; it may be made 0 times."""
 
     source: str
     line: int
@@ -49,7 +50,7 @@ class LocalModule(NamedTuple):
 
 
 def local_modules(text: str) -> Iterator[LocalModule]:
-    """Yield the local modules of a Terraform file whose number is known."""
+    """Yield the local modules of a Terraform file."""
     if text.lstrip().startswith("{"):
         return
     try:
@@ -58,9 +59,8 @@ def local_modules(text: str) -> Iterator[LocalModule]:
         return
     for block in found:
         if block.keyword == "module" and is_local_module(block):
-            count = block_count_or_none(block)
-            if count in (0, 1):
-                yield LocalModule(module_source(block), block.line, count == 1)
+            is_made = block_count_or_none(block) != 0
+            yield LocalModule(module_source(block), block.line, is_made)
 
 
 def reject_local_modules(text: str) -> None:
@@ -133,8 +133,8 @@ def _describe_foreign_document(text: str) -> str | None:
     [first, *others] = documents
     if not others and "expect" in first and _EXPECTATIONS.issuperset(first):
         return "expectations"
-    if not others and ("terraform_version" in first or "resource" in first):
-        return _describe_foreign_terraform_json(text, first)
+    if not others and "terraform_version" in first:
+        return _describe_foreign_terraform_json(text)
     return _describe_foreign_kinds(documents)
 
 
@@ -147,13 +147,12 @@ def _describe_foreign_kinds(
     return ", ".join(filter(None, kinds)) or "nothing about ACLs"
 
 
-def _describe_foreign_terraform_json(text: str, content: Mapping[str, Any]) -> str | None:
+def _describe_foreign_terraform_json(text: str) -> str | None:
     """Return what a Terraform JSON file is: a state without ACLs, or other resources."""
-    types = re.findall(r'"type":\s*"(\w+)"', text)
-    types += list(content.get("resource") or ())
-    if any(map(is_acl_resource_type, types)) or mentions_acls(text) or "module" in content:
-        return None
-    return "no resources of ACLs"
+    types = re.findall(r'"type":\s*"(\w+)"|"(\w+)"\s*:', text)
+    has_acls = any(is_acl_resource_type(each) for pair in types for each in pair)
+    is_unknown = has_acls or mentions_acls(text) or re.search(r'"module"\s*:\s*[\[{]', text)
+    return None if is_unknown else "no resources of ACLs"
 
 
 def _make_text_describer(sign: re.Pattern[str], description: str) -> Callable[[str], str | None]:
@@ -175,6 +174,7 @@ def _describe_foreign_script(text: str) -> str | None:
 
 _BY_SUFFIX: Mapping[str, Callable[[str], str | None]] = {
     ".tf": _describe_foreign_terraform,
+    ".tf.json": _describe_foreign_terraform_json,
     ".yaml": _describe_foreign_document,
     ".yml": _describe_foreign_document,
     ".json": _describe_foreign_document,

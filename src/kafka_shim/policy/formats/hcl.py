@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
+from unicodedata import normalize
 
 import msgspec
 
@@ -32,9 +33,11 @@ from kafka_shim.policy.formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 from kafka_shim.text.data_text import json_text
 
+_PLAIN = r'(?:[^"\\\n$%]|\\.|\$\$\{|%%\{|[$%](?!\{))*'
+"""Characters of a quoted text that are not an expression."""
 _TOKEN = re.compile(
     r"(?P<space>[\s,]+|(?:#|//)[^\n]*|/\*.*?\*/)"
-    r'|(?P<text>"(?:[^"\\\n]|\\.)*")'
+    rf'|(?P<text>"{_PLAIN}")'
     r"|(?P<heredoc><<-?(?P<end>[\w-]+)\r?\n(?:.*?\n)??[ \t]*(?P=end)(?=\s|$))"
     r"|(?P<word>[^\W\d][\w.-]*)"
     r"|(?P<other>[^\s])",
@@ -43,6 +46,8 @@ _TOKEN = re.compile(
 _NOTHING = ("{}", "[]", "toset([])", "0", '"0"')
 """Values of `count` and `for_each` that make nothing."""
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
+_PART = re.compile(rf"{_PLAIN}(\"|[$%]\{{|$)", re.DOTALL)
 
 
 class Token(NamedTuple):
@@ -88,11 +93,33 @@ def tokenize(text: str) -> Iterator[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         assert match is not None, "any character is a token"
-        at = match.end()
+        is_template = match[0] == '"'
+        end = _end_of_template(text, at, line) if is_template else match.end()
         if not match["space"]:
             kinds = ("text", "heredoc", "word")
-            yield Token(next((k for k in kinds if match[k]), "other"), match[0], line)
-        line += match[0].count("\n")
+            kind = next((k for k in kinds if match[k]), "text" if is_template else "other")
+            yield Token(kind, text[at:end], line)
+        line += text.count("\n", at, end)
+        at = end
+
+
+def _end_of_template(text: str, opening: int, line: int) -> int:
+    """Return the position behind a quoted text with expressions, which may have quoted texts."""
+    at, opened = opening + 1, ['"']
+    while opened and at < len(text):
+        if opened[-1] == '"':
+            part = _PART.match(text, at)
+            if part is None or not part[1]:
+                break
+            at = part.end() - 1
+        if text[at] == {'"': '"', "{": "}"}[opened[-1]]:
+            opened.pop()
+        elif text[at] in '"{':
+            opened.append(text[at])
+        at += 1
+    if opened:
+        raise AclTextError("a quoted text is not closed", line)
+    return at
 
 
 def closing_bracket_position(tokens: Sequence[Token], opening: int) -> int:
@@ -106,35 +133,49 @@ def closing_bracket_position(tokens: Sequence[Token], opening: int) -> int:
     return len(tokens)
 
 
-def block_count_or_none(block: Block) -> int | None:
-    """Return how often a block is made, by `count` or `for_each`; None if that is an expression."""
-    tokens, at = block.body, 0
+def outer_positions(tokens: Sequence[Token]) -> Iterator[int]:
+    """Yield the positions of the tokens that are not in inner brackets."""
+    at = 0
     while at < len(tokens):
         if tokens[at].text in ("{", "[", "("):
             at = closing_bracket_position(tokens, at)
-        elif tokens[at].text in ("count", "for_each"):
+        else:
+            yield at
+        at += 1
+
+
+def block_count_or_none(block: Block) -> int | None:
+    """Return how often a block is made, by `count` or `for_each`; None if that is an expression."""
+    tokens = block.body
+    for at in outer_positions(tokens):
+        if tokens[at].text in ("count", "for_each"):
             line = tokens[at].line
             value = "".join(token.text for token in tokens[at + 2 :] if token.line == line)
             if value in _NOTHING:
                 return 0
             return int(value) if value.isdecimal() else None
-        at += 1
     return 1
 
 
 def unquote(token: str) -> str | None:
-    """Return the value of a quoted text or a word; None if it contains an expression."""
+    """Return the value of a quoted text or a word; None if it contains an expression.
+
+    Raise AclTextError for an escape that Terraform does not have.
+    """
     if not token.startswith('"'):
         return token
     text = token[1:-1]
-    if re.search(r"(?<![$%])[$%]\{", text):
+    if re.search(r"(?<!\$)\$\{|(?<!%)%\{", text):
         return None
     text = text.replace("$${", "${").replace("%%{", "%{")
-    return re.sub(
-        r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))",
-        lambda m: chr(int(m[1] or m[2], 16)) if m[1] or m[2] else _ESCAPES.get(m[3], m[0]),
-        text,
-    )
+    return normalize("NFC", _ESCAPE.sub(_escaped_character, text))
+
+
+def _escaped_character(escape: re.Match[str]) -> str:
+    digits = escape[1] or escape[2]
+    if not digits and escape[3] not in _ESCAPES:
+        raise AclTextError(f"Terraform has no escape `{escape[0]}`; a backslash is `\\\\`")
+    return chr(int(digits, 16)) if digits else _ESCAPES[escape[3]]
 
 
 def quote(text: str) -> str:
@@ -159,6 +200,7 @@ _HARMLESS = (
     *("moved", "import", "removed", "check"),
 )
 """Blocks that make nothing."""
+_ANY_ACL = re.compile("acl", re.IGNORECASE)
 _ACL_KEY = re.compile("acls|kafka_acls?")
 """An attribute or block in resources of other tools that grant access to Kafka."""
 _ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
@@ -176,13 +218,14 @@ def parse_acl_resources(
     text: str,
     resource_type: str,
     keys: Sequence[str],
+    attributes_of: Callable[[Acl], Mapping[str, str]],
     other_attributes: Sequence[str] = (),
     defaults: Mapping[str, str] = MappingProxyType({}),
 ) -> list[AclWithLine]:
     """Return the ACLs of all resources of a type.
 
     `keys` are the attributes of an ACL in the order of `parse_acl_texts`, `defaults` the values of
-    those that may be missing.
+    those that may be missing. The words must be those of the provider, as in `attributes_of`.
     """
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
@@ -198,7 +241,13 @@ def parse_acl_resources(
                 for key in keys
             )
             parts = cast("AclTexts", tuple(texts))
-            acls.append((parse_acl_texts(parts, f"resource {name}", lines), line))
+            acl = parse_acl_texts(parts, f"resource {name}", lines)
+            expected = _attributes_of_acl(acl, resource_type, attributes_of)
+            for key, part, place in zip(keys, parts, lines, strict=True):
+                if part != expected[key]:
+                    said = f"`{key}` is `{part}`, but the provider expects `{expected[key]}`"
+                    raise AclTextError(f"resource {name}: {said}", place)
+            acls.append((acl, line))
     mistakes.raise_collected_errors()
     return acls
 
@@ -209,12 +258,18 @@ def format_acl_resources(
     """Return a resource for each ACL. Raise AclTextError for an operation that Terraform lacks."""
     blocks = []
     for acl in acls:
-        attributes = attributes_of(acl)
-        if acl.operation > Operation.IDEMPOTENT_WRITE:
-            raise AclTextError(f"{resource_type} has no operation {camel_case(acl.operation)}")
+        attributes = _attributes_of_acl(acl, resource_type, attributes_of)
         name = terraform_resource_name(acl)
         blocks.append(_format_resource_block(resource_type, name, attributes))
     return "\n".join(blocks)
+
+
+def _attributes_of_acl(
+    acl: Acl, resource_type: str, attributes_of: Callable[[Acl], Mapping[str, str]]
+) -> Mapping[str, str]:
+    if acl.operation > Operation.IDEMPOTENT_WRITE:
+        raise AclTextError(f"{resource_type} has no operation {camel_case(acl.operation)}")
+    return attributes_of(acl)
 
 
 def parse_resources(
@@ -262,9 +317,11 @@ def reject_acl_block(block: Block) -> None:
 
 
 def _reject_texts_about_acls(tokens: Sequence[Token], name: str) -> None:
+    runs_commands = any(token.text == "provisioner" for token in tokens)
     for before, token in zip((Token("", "", 0), *tokens), tokens, strict=False):
         quoted_kind = before.text == "=" and re.fullmatch('"Kafka(User|Principal.*)"', token.text)
-        is_text = token.kind in ("text", "heredoc") and (quoted_kind or mentions_acls(token.text))
+        has_acls = _ANY_ACL.search if runs_commands else mentions_acls
+        is_text = token.kind in ("text", "heredoc") and (quoted_kind or has_acls(token.text))
         if is_text or (token.kind == "word" and _ACL_KEY.fullmatch(token.text)):
             raise AclTextError(f"{name}: it may contain ACLs; {_ADVICE}", token.line)
 
@@ -286,12 +343,13 @@ def is_local_module(block: Block) -> bool:
 
 def module_source(block: Block) -> str:
     """Return the source of a module; empty if it is missing or an expression."""
-    values = {
-        key.text: value.text
-        for key, sign, value in zip(block.body, block.body[1:], block.body[2:], strict=False)
-        if sign.text == "="
-    }
-    return unquote(values.get("source", '""')) or ""
+    tokens = block.body
+    sources = [
+        tokens[at + 2].text
+        for at in outer_positions(tokens[:-2])
+        if (tokens[at].text, tokens[at + 1].text) == ("source", "=")
+    ]
+    return unquote(sources[0]) or "" if sources else ""
 
 
 def _require_text_attribute(

@@ -26,7 +26,7 @@ _CLUSTER_KEYS = ("kafka_cluster", "rest_endpoint", "http_endpoint", "credentials
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    return parse_acl_resources(text, _KIND, _KEYS, _CLUSTER_KEYS)
+    return parse_acl_resources(text, _KIND, _KEYS, _attributes_of_acl, _CLUSTER_KEYS)
 
 
 def format_acls(acls: Iterable[Acl]) -> str:

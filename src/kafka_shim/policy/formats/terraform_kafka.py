@@ -14,6 +14,7 @@ _TYPES = {
     ResourceType.GROUP: "Group",
     ResourceType.CLUSTER: "Cluster",
     ResourceType.TRANSACTIONAL_ID: "TransactionalID",
+    ResourceType.DELEGATION_TOKEN: "DelegationToken",
 }
 
 _PATTERN = "resource_pattern_type_filter"
@@ -29,7 +30,9 @@ _KEYS = (
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    return parse_acl_resources(text, _KIND, _KEYS, defaults={_PATTERN: "Literal"})
+    return parse_acl_resources(
+        text, _KIND, _KEYS, _attributes_of_acl, defaults={_PATTERN: "Literal"}
+    )
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
