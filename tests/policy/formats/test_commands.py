@@ -420,3 +420,22 @@ def test_spaces_around_names_are_those_of_the_tool() -> None:
         "TOPIC|t|LITERAL|User:a|*|WRITE|ALLOW",
         "TRANSACTIONAL_ID| x |LITERAL|User:a|*|WRITE|ALLOW",
     ]
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("kill $$\n{}", "depends on the `kill` of line 1"),
+        ("kill -9 $$\n{}", "depends on the `kill` of line 1"),
+        ("command exit\n{}", "depends on the `command` of line 1"),
+        ("false && {} orders", "or a test holds"),
+        ("! grep orders topics && {} orders", "or a test holds"),
+        ("! true && sudo {} orders", "or a test holds"),
+        ("{} --deny-host ~", "is a shell expression"),
+        ("ssh b bash -c '{} orders'", "the arguments of a script are not evaluated"),
+        ("ssh b {} 'a b'", "unrecognized arguments: b"),
+    ],
+)
+def test_what_bash_does_otherwise_is_named(script: str, reason: str) -> None:
+    """Compared with bash: each of these scripts adds no ACL, or others."""
+    assert reason in refusal(script.format(READ_ORDERS.replace(" orders", "")), "commands")

@@ -49,6 +49,7 @@ _RUNNING_FILES = frozenset(
     )
 )
 _EVALUATING = frozenset(("eval", "ssh", "su"))
+_JOINING = ("eval", "ssh")
 _TEXT_KEYS = frozenset(("name", "description", "msg", "message", "comment", "title", "summary"))
 _DECIDING_KEYS = re.compile(r"when|if|loop|with_\w+|until|rules|unless|creates|removes")
 _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
@@ -130,9 +131,12 @@ def _runs_variable(command: ShellCommand, variables: set[str]) -> bool:
 
 def _is_end(command: ShellCommand) -> bool:
     """Return whether no later command of the script runs."""
-    is_redirection = command.words == ["exec"]
+    words = command.words
+    while words[1:] and words[0] in ("command", "builtin"):
+        words = words[1:]
+    ends = words[0] in _ENDING or (words[0] == "kill" and f"{MARK}$$" in words)
     is_sure = not (command.construct or command.is_conditional or command.is_piped)
-    return command.words[0] in _ENDING and is_sure and not is_redirection
+    return ends and is_sure and words != ["exec"]
 
 
 def _prints_grant(command: ShellCommand) -> bool:
@@ -183,7 +187,10 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
         return
     tool = next((at for at, word in enumerate(words) if _TOOL.fullmatch(word)), None)
     script = _script_position(words, shell)
-    if script is not None and (tool is None or script < tool):
+    starts = [at for at in (tool, shell) if at]
+    if words[0] in _JOINING and starts:  # its shell splits the words again
+        yield from _find_in_script(" ".join(words[min(starts) :]), command.line, command.construct)
+    elif script is not None and (tool is None or script <= tool):
         line = command.line + " ".join(words[:script]).count("\n")
         yield from _find_in_script(words[script], line, command.construct)
         if any(map(_MENTION.search, words[script + 1 :])):

@@ -36,7 +36,7 @@ _EXPANDED = re.compile(rf"{_TEMPLATE.pattern}|" r"\{[^\s{}'\"]*(?:,|\.\.)[^\s{}'
 _ASSIGNMENT = re.compile(r"\w+(?:\[[^\]]*\])?\+?=.*", re.DOTALL)
 _LOOPS = ("for", "select", "while", "until")
 _CLOSING = {"done": _LOOPS, "fi": ("if",), "esac": ("case",), "}": ("{", "function")}
-_TESTS = ("[", "[[", "test", "grep", "which", "type")
+_TESTS = ("[", "[[", "test", "grep", "which", "type", "false")
 _INCOMPLETE = "incomplete command: a quote is open, or the last line ends in a backslash"
 
 
@@ -113,7 +113,7 @@ class _CommandSplitter:
         self._files: list[str] = []
         self._outputs: list[str] = []
         self._line = 0
-        self._is_header = self._is_conditional = False
+        self._is_header = self._is_conditional = self._is_negated = False
         self._function = ""
 
     def split(self, text: str, line: int) -> Iterator[ShellCommand]:
@@ -183,6 +183,7 @@ class _CommandSplitter:
         elif word == "function":
             self._function = "?"
         else:
+            self._is_negated = self._is_negated or word == "!"
             return word in ("!", "time", "coproc")
         return True
 
@@ -235,7 +236,8 @@ class _CommandSplitter:
             )
         self._words, self._inputs, self._files, self._outputs = [], [], [], []
         self._is_header = False
-        is_test = self._is_conditional or (words[:1] and words[0] in _TESTS)
+        is_test = self._is_conditional or self._is_negated or (words and words[0] in _TESTS)
+        self._is_negated = False
         self._is_conditional = operator == "||" or (operator == "&&" and bool(is_test))
 
     def _is_inside(self, *kinds: str) -> bool:
@@ -324,6 +326,8 @@ class _Tokenizer:
     def _take_word(self) -> _Token:
         """Return a word, which has at least one character."""
         line, parts, is_quoted = self._line, list[str](), False
+        if self._text[self._at] == "~":  # a home
+            parts.append(MARK)
         while self._at < len(self._text):
             character = self._text[self._at]
             plain = self._take(_PLAIN)
