@@ -191,7 +191,7 @@ def test_ids_and_racks_are_taken_from_options_environment_or_settings(
         ("--listener CLIENT://127.0.0.1:0", "`CLIENT` is not one of PLAINTEXT, SASL_PLAINTEXT"),
         ("--listener CLIENT://127.0.0.1:0", "-c listener.security.protocol.map=CLIENT:SASL"),
         ("--listener CLIENT://127.0.0.1:0 -c listener.security.protocol.map=CLIENT:TLS",
-         "listener.security.protocol.map: unknown security protocol `TLS` of listener `CLIENT`"),
+         "listener.security.protocol.map: invalid entry `CLIENT:TLS`; expected NAME:PROTOCOL"),
         ("--listener ://127.0.0.1:0", "expected NAME://HOST:PORT"),
     ],
 )  # fmt: skip

@@ -304,11 +304,6 @@ def _parse_security_protocol(
         return SecurityProtocol(protocols.get(name, name).upper())
     except ValueError:
         names = ", ".join(known.value for known in SecurityProtocol)
-    if name in protocols:
-        raise ConfigError(
-            f"{PROTOCOL_MAP}: unknown security protocol `{protocols[name]}` of listener `{name}`;"
-            f" expected one of {names}"
-        )
     raise ConfigError(
         f"listener `{text}`: `{name}` is not one of {names}; give a listener of another name its"
         f" security protocol with -c {PROTOCOL_MAP}={name}:SASL_PLAINTEXT"

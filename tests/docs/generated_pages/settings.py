@@ -42,7 +42,9 @@ DescribeConfigs. The column *effect* has one of these:
 
 With the prefix `listener.name.NAME.`, the shim obeys `ssl.*`, `sasl.enabled.mechanisms`,
 `sasl.oauthbearer.*`, `max.connections`, `max.connection.creation.rate`, and `sasl.jaas.config` of
-PLAIN and SCRAM. The column *default* has Kafka's default in the newest release with the setting,
+PLAIN and SCRAM. As in Kafka, NAME is in lower case: a note names settings with capitals, which have
+no effect. Another note names users in `sasl.jaas.config` without a listener or of SCRAM, which only
+the shim reads. The column *default* has Kafka's default in the newest release with the setting,
 and how the shim differs. An empty field means an empty default, or none.
 
 The authorizer's settings `super.users` and `allow.everyone.if.no.acl.found` are not in the tables.

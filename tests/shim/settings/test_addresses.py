@@ -113,7 +113,7 @@ def test_an_invalid_port_is_an_error(name: str, value: str) -> None:
     [
         "PLAINTEXT://:29092",
         "plaintext://:29092",
-        " PLAINTEXT://:29092 ,",
+        " PLAINTEXT://:29092 ",
         "SSL://a:1,PLAINTEXT://:29092",
         "PLAINTEXT://:29092,CONTROLLER://:9",
     ],

@@ -27,6 +27,7 @@ from kafka_shim.shim.settings.defaults import default_listeners, default_super_u
 from kafka_shim.shim.settings.kafka_properties import (
     LISTENERS,
     OLD_ADDRESSES,
+    TRANSLATED,
     additional_advertised_listeners,
     describes_whole_broker,
     image_variables_without_effect,
@@ -39,9 +40,11 @@ from kafka_shim.shim.settings.kafka_properties import (
     settings_in_environment,
     settings_of_other_releases,
     translate_settings,
+    unadvertised_listeners,
     unknown_advertised_listeners,
     unknown_listeners_of_users,
     unknown_setting_names,
+    users_unknown_to_kafka,
     with_advertised_addresses,
 )
 from kafka_shim.shim.settings.option_values import (
@@ -52,6 +55,7 @@ from kafka_shim.shim.settings.option_values import (
 from kafka_shim.shim.settings.options import OPTIONS
 from kafka_shim.shim.settings.setting_locations import SettingLocations
 from kafka_shim.shim.state.settings.config_definitions import known_setting_names
+from kafka_shim.shim.state.settings.static_settings import validate_static_values
 from kafka_shim.text.message_text import print_note
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
@@ -145,7 +149,14 @@ def merge_config_sources(
         from kafka_shim.shim.settings.setting_effects import without_empty_java_classes  # noqa: PLC0415 - as above
 
         properties = without_empty_java_classes(properties)
+        translated = {name: all_settings[name] for name in TRANSLATED if name in all_settings}
+        validate_static_values(translated, release)
         _note_settings_without_effect(all_settings, release)
+        if users := users_unknown_to_kafka(all_settings):
+            print_note(
+                f"a real broker does not read users in {', '.join(users)}, but in"
+                " listener.name.NAME.plain.sasl.jaas.config"
+            )
     is_described = describes_whole_broker({**properties_of_file, **environment_settings})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
@@ -181,6 +192,11 @@ def effective_listeners(
     if advertised_only:
         print_note(
             f"advertised.listeners names {', '.join(advertised_only)}, but no such listener exists"
+        )
+    if unadvertised := unadvertised_listeners(listeners, merged.all_settings):
+        print_note(
+            f"advertised.listeners lacks {', '.join(unadvertised)}, on which clients of a real"
+            " broker find no brokers"
         )
     unmatched = unknown_listeners_of_users(
         merged.config_fields.get("listener_users", {}), listeners, merged.all_settings
@@ -221,7 +237,11 @@ def _note_settings_without_effect(settings: Mapping[str, str], release: str) -> 
         print_note(f"settings unknown to Kafka {release}: {', '.join(unknown)}{advice}")
     known = known_setting_names() - set(unknown)
     if names := settings_without_effect(settings, known):
-        print_note(f"settings without effect: {', '.join(names)}")
+        has_capitals = any(each != each.lower() for each in names if each.startswith("listener."))
+        print_note(
+            f"settings without effect: {', '.join(names)}"
+            + ("; Kafka reads names of listeners in lower case" if has_capitals else "")
+        )
 
 
 def _broker_settings(options: argparse.Namespace | None) -> dict[str, str]:

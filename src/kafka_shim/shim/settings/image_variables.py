@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.jaas import PLAIN_MODULE, JaasModule, parse_jaas_file
+from kafka_shim.shim.settings.jaas import OTHER_USERS, PLAIN_MODULE, JaasModule, parse_jaas_file
 from kafka_shim.text.input_files import read_text_file
 from kafka_shim.text.message_text import print_note
 
@@ -86,7 +86,7 @@ def settings_of_image_variables(
         settings["ssl.client.auth"] = environ["KAFKA_TLS_CLIENT_AUTH"]
     users = _bitnami_client_users(environ)
     if users:
-        settings["sasl.jaas.config"] = JaasModule(
+        settings[OTHER_USERS] = JaasModule(
             "PlainLoginModule", {f"user_{name}": word for name, word in users.items()}
         ).as_setting()
     if (jaas_file := _effective_jaas_file(environ)) is not None:
@@ -127,7 +127,7 @@ def _jaas_file_settings(variable: str, path: str) -> dict[str, str]:
             mechanism = _MECHANISM_BY_MODULE.get(module.name.rpartition(".")[2])
             if mechanism is None:
                 raise ConfigError(f"{where}: unsupported login module {module.name}")
-            key = f"{prefix}.{mechanism}.sasl.jaas.config" if listener else "sasl.jaas.config"
+            key = f"{prefix}.{mechanism}.sasl.jaas.config" if listener else OTHER_USERS
             if listener or mechanism == "plain":
                 first = settings.setdefault(key, module)  # its passwords take precedence
                 settings[key] = JaasModule(module.name, module.options | first.options)

@@ -6,7 +6,7 @@ import msgspec
 
 from kafka_shim.shim.errors import ConfigError
 
-_WORD = r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;{}])|([^\s=;{}"']+))"""
+_WORD = r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([=;{}])|([^\s=;{}"']+))"""
 _COMMENT = r"""(?sm)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/|^\s*\#[^\n]*"""
 _BARE = re.compile(r"[A-Za-z_$\xa0-\U0010ffff][0-9A-Za-z_.$\xa0-\U0010ffff-]*")
 """A word for Java's StreamTokenizer."""
@@ -16,6 +16,8 @@ _FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
 _USER = "user_"
 
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+OTHER_USERS = "shim.sasl.jaas.config"
+"""The setting with the users of a section KafkaServer: of listeners without users of their own."""
 
 
 class JaasModule(msgspec.Struct, frozen=True):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.setting_locations import SettingLocations
-from kafka_shim.text.input_files import is_utf8, not_utf8_message
+from kafka_shim.text.input_files import is_utf8
+from kafka_shim.text.message_text import print_note
 
 _KEY = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
@@ -28,16 +29,39 @@ class Properties(dict[str, str]):
 
 def read_properties_file(path: str, option: str) -> Properties:
     """Return a file's keys and values. Raise ConfigError, beginning with `option`, on errors."""
+    where = f"{option} {path}"
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        content = Path(path).read_bytes()
     except OSError as error:
-        raise ConfigError(f"{option} {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{option} {path}: {not_utf8_message(error)}") from error
+        raise ConfigError(f"{where}: {error.strerror or error}") from error
+    if b"\0" in content:
+        raise ConfigError(f"{where}: not a text file")
     try:
-        return parse_properties(text)
+        return parse_properties_of_bytes(content, where)
     except ValueError as error:
-        raise ConfigError(f"{option} {path}: {error}") from error
+        raise ConfigError(f"{where}: {error}") from error
+
+
+def parse_properties_of_bytes(content: bytes, where: str) -> Properties:
+    """Parse bytes as Kafka does, in ISO-8859-1; print a note if they are meant as UTF-8.
+
+    Raise ValueError as `parse_properties`.
+    """
+    properties = parse_properties(content.decode("latin-1"))
+    misread = [name for name, value in properties.items() if _is_misread_utf8(value)]
+    if misread:
+        print_note(
+            f"{where}: Kafka reads the value of {', '.join(misread)} in ISO-8859-1, not in UTF-8;"
+            " write characters beyond ASCII as \\uXXXX"
+        )
+    return properties
+
+
+def _is_misread_utf8(text: str) -> bool:
+    try:
+        return text.encode("latin-1").decode() != text
+    except UnicodeError:
+        return False
 
 
 def parse_properties(text: str) -> Properties:

@@ -23,12 +23,13 @@ from kafka_shim.shim.config import (
     PORT_MAX,
     PROTOCOL_MAP,
     ListenerConfig,
+    SecurityProtocol,
     is_host_text,
     parse_listener,
 )
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
-from kafka_shim.shim.settings.jaas import PLAIN_MODULE, parse_jaas
+from kafka_shim.shim.settings.jaas import OTHER_USERS, PLAIN_MODULE, parse_jaas
 from kafka_shim.shim.state.settings.config_definitions import (
     broker_setting_names_of_all_releases,
     definitions_of_release,
@@ -50,14 +51,14 @@ OLD_ADDRESSES = (HOST_NAME, PORT, ADVERTISED_HOST_NAME, ADVERTISED_PORT)
 _DEFAULT_PORT = "9092"
 _ROLES = "process.roles"
 _IDS = ("node.id", "broker.id")
-_TRANSLATED = (
+TRANSLATED = (
     *(LISTENERS, ADVERTISED_LISTENERS, PROTOCOL_MAP, AUTHORIZER_CLASS, SUPER_USERS, ALLOW_EVERYONE),
     *("cluster.id", RACK, *_IDS),
 )
 _BROKER_MARKS = (LISTENERS, HOST_NAME, PORT, _ROLES, *_IDS, "zookeeper.connect")
 _FREEPREFIXES = ("shim.", "kafka.", "metric.reporters", "confluent.")
 _JAAS = re.compile(
-    r"(listener\.name\.(?P<listener>[^.]+)\.(?P<mechanism>[^.]+)\.)?sasl\.jaas\.config"
+    r"(listener\.name\.(?P<listener>[^.]+)\.(?P<mechanism>[^.]+)\.|shim\.)?sasl\.jaas\.config"
 )
 PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
 _KUBERNETES_PORT = "tcp://"
@@ -112,10 +113,10 @@ def _settings_of_variable(variable: str, key: str, value: str) -> dict[str, str]
 
     The images write the value as it is: a backslash escapes a character, or continues the line.
     """
-    from kafka_shim.shim.settings.java_properties import parse_properties  # noqa: PLC0415 - only for such variables
+    from kafka_shim.shim.settings.java_properties import parse_properties_of_bytes  # noqa: PLC0415 - only for such variables
 
     try:
-        settings = parse_properties(f"{key}={value}")
+        settings = parse_properties_of_bytes(f"{key}={value}".encode(), f"the variable {variable}")
     except ValueError as error:
         raise ConfigError(f"the variable {variable}: {error}") from error
     unknown = unknown_setting_names(settings)
@@ -217,7 +218,7 @@ def translate_settings(
     Raise ConfigError, beginning with `where`, if one is invalid.
     """
     fields: dict[str, Any] = {}
-    rest = {key: value for key, value in settings.items() if key not in _TRANSLATED}
+    rest = {key: value for key, value in settings.items() if key not in TRANSLATED}
     try:
         if LISTENERS in settings:
             fields["listeners"] = _listeners_without_controllers(all_settings)
@@ -248,7 +249,7 @@ def _listener_users(settings: Mapping[str, str], where: str) -> dict[str, dict[s
     """
     users: dict[str, dict[str, str]] = {}
     for key, value in settings.items():
-        if match := _JAAS.fullmatch(key):
+        if key.islower() and (match := _JAAS.fullmatch(key)):
             module = parse_jaas(value, f"{where}: {key}")
             passwords = module.plain_passwords_by_user
             if passwords and _is_listener_users_key(key) and module.name != PLAIN_MODULE:
@@ -262,7 +263,17 @@ def _listener_users(settings: Mapping[str, str], where: str) -> dict[str, dict[s
 def _is_listener_users_key(key: str) -> bool:
     """Return whether the setting replaces the users of other listeners on its listener."""
     match = _JAAS.fullmatch(key)
-    return match is not None and match["mechanism"] == "plain"
+    return key.islower() and match is not None and match["mechanism"] == "plain"
+
+
+def users_unknown_to_kafka(settings: Mapping[str, str]) -> list[str]:
+    """Return the settings with users that a real broker does not read there."""
+    return sorted(
+        name
+        for name, value in settings.items()
+        if (match := _JAAS.fullmatch(name)) and name != OTHER_USERS and name.islower()
+        if match["mechanism"] != "plain" and parse_jaas(value, name).plain_passwords_by_user
+    )
 
 
 def _identity_fields(settings: Mapping[str, str], where: str) -> dict[str, Any]:
@@ -278,29 +289,48 @@ def _identity_fields(settings: Mapping[str, str], where: str) -> dict[str, Any]:
 
 
 def _listeners_without_controllers(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
-    """Return the listeners for clients, without those of controllers."""
+    """Return the listeners for clients, without those of controllers.
+
+    `listener.security.protocol.map` replaces the default, in which names are protocols.
+    """
     protocols = protocols_by_listener(properties)
     controllers = {
         name.upper()
         for name in _comma_separated_items(properties.get("controller.listener.names", ""))
     }
-    texts = _comma_separated_items(properties[LISTENERS])
+    texts = [
+        (text.partition("://")[0].upper(), text)
+        for text in _comma_separated_items(properties[LISTENERS])
+    ]
+    missing = [name for name, _ in texts if name not in protocols]
+    if PROTOCOL_MAP in properties and missing:
+        raise ConfigError(f"{PROTOCOL_MAP}: `{missing[0]}` of {LISTENERS} is not in it")
     try:
         return tuple(
-            parse_listener(text, protocols)
-            for text in texts
-            if text.partition("://")[0].upper() not in controllers
+            parse_listener(text, protocols) for name, text in texts if name not in controllers
         )
     except ConfigError as error:
         raise ConfigError(f"{LISTENERS}: {error}") from error
 
 
 def protocols_by_listener(properties: Mapping[str, str]) -> dict[str, str]:
-    """Return the entries of `listener.security.protocol.map`, by listener name in capitals."""
-    pairs = (
-        item.partition(":") for item in _comma_separated_items(properties.get(PROTOCOL_MAP, ""))
-    )
-    return {name.strip().upper(): value.strip() for name, _, value in pairs}
+    """Return the entries of `listener.security.protocol.map`, by listener name in capitals.
+
+    Raise ConfigError if one is invalid, or there twice with names in other letters.
+    """
+    text = properties.get(PROTOCOL_MAP, "").strip()
+    pairs = dict(item.rpartition(":")[::2] for item in text.split(",")) if text else {}
+    protocols = {name.strip().upper(): value.strip() for name, value in pairs.items()}
+    for name, value in protocols.items():
+        if not name or value.upper() not in SecurityProtocol.__members__:
+            known = ", ".join(SecurityProtocol.__members__)
+            raise ConfigError(
+                f"{PROTOCOL_MAP}: invalid entry `{name}:{value}`; expected NAME:PROTOCOL,..., with"
+                f" the protocols {known}"
+            )
+    if len(protocols) != len(pairs):
+        raise ConfigError(f"{PROTOCOL_MAP} `{text}`: a listener is there twice")
+    return protocols
 
 
 def parse_racks(text: str, where: str) -> tuple[str, ...]:
@@ -391,6 +421,14 @@ def with_advertised_addresses(
     )
 
 
+def unadvertised_listeners(
+    listeners: Iterable[ListenerConfig], properties: Mapping[str, str]
+) -> list[str]:
+    """Return the names of listeners that `advertised.listeners` lacks, if it is set."""
+    advertised = _advertised_addresses(properties)
+    return [each.name for each in listeners if advertised and each.name not in advertised]
+
+
 def _advertised_addresses(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """Return the host and port of each listener, by name."""
     try:
@@ -434,8 +472,8 @@ def _parse_boolean(name: str, text: str) -> bool:
 
 def setting_name_of_variable(variable_without_prefix: str) -> str:
     """Return the setting that a variable such as NUM_PARTITIONS, without prefix, stands for."""
-    signs = {1: ".", 2: "_", 3: "-"}
-    return re.sub("_+", lambda run: signs.get(len(run[0]), run[0]), variable_without_prefix).lower()
+    signs = {"_": ".", "__": "_", "___": "-"}
+    return re.sub("_{1,3}", lambda run: signs[run[0]], variable_without_prefix).lower()
 
 
 def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:

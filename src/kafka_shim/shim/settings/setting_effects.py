@@ -133,7 +133,9 @@ def setting_effect(name: str) -> SettingEffect:
     if name_without_listener(name) in _REFUSED:
         return SettingEffect.REFUSED
     rest = _strip_listener_prefix(name)
-    is_obeyed = name in _OBEYED if rest is None else _is_supported_per_listener(rest)
+    is_obeyed = (
+        name in _OBEYED if rest is None else name.islower() and _is_supported_per_listener(rest)
+    )
     return SettingEffect.OBEYED if is_obeyed else SettingEffect.NOTED
 
 
