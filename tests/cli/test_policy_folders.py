@@ -94,6 +94,37 @@ def test_files_that_may_contain_acls_are_not_ignored(
     assert f"{tmp_path}/acls/{said}" in capsys.readouterr().err
 
 
+OTHER = USER.replace("metadata: {", "metadata: {labels: {strimzi.io/cluster: two}, ")
+ONE = USER.replace("metadata: {name: a", "metadata: {labels: {strimzi.io/cluster: one}, name: b")
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"base.yaml": USER, "prod/patch.yaml": USER}, "patch.yaml:2: KafkaUser a is there twice"),
+        ({"a.yaml": ONE, "b.yaml": OTHER}, "b.yaml:2: KafkaUser a is of the cluster two, not"),
+        (
+            {"a.yaml": USER, "kustomization.yaml": "resources: [a.yaml]\nnamePrefix: x-\n"},
+            "kustomization.yaml: `namePrefix` of kustomize is not evaluated",
+        ),
+        (
+            {"a.yaml": USER, "kustomization.yaml": "patches: [{path: a.yaml}]\n"},
+            "kustomization.yaml: `patches` of kustomize is not evaluated",
+        ),
+        (
+            {"a.yaml": USER, "kustomization.yml": "resources: [a.yaml, ../base]\n"},
+            "kustomization.yml: `../base` of kustomize is not evaluated",
+        ),
+        ({"a.yaml": USER, "kustomization.yaml": "- ["}, "kustomization.yaml: line 2: not YAML"),
+    ],
+)
+def test_users_of_several_files_are_those_of_one_cluster(
+    tmp_path: Path, files: dict[str, str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code_of(tmp_path, files) == 2
+    assert said in capsys.readouterr().err
+
+
 def test_links_out_of_the_folder_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

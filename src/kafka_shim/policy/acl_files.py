@@ -144,18 +144,35 @@ def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:
     """Return the ACLs with their places, also those that a release would reject."""
     located_acls: list[LocatedAcl] = []
     messages: list[str] = []
+    files: list[TextFile] = []
     for path in paths:
         try:
             for file in _read_path(path):
+                files.append(file)
                 try:
                     located_acls += _parse_located_acls(file)
                 except InputError as error:
                     messages += error.messages
         except InputError as error:
             messages += error.messages
-    if messages:
+    if messages or (messages := _conflicts_among_files(files)):
         raise InputError(*messages)
     return located_acls
+
+
+def _conflicts_among_files(files: Sequence[TextFile]) -> list[str]:
+    """Return errors about Strimzi's users in several files that cannot be those of one cluster."""
+    files = [*{Path(file.path).resolve(): file for file in files}.values()]
+    files = [file for file in files if detect_format(file.text, file.path) == "strimzi"]
+    if len(files) < 2:
+        return []
+    from kafka_shim.policy.formats.strimzi import find_conflicts, parse_users  # noqa: PLC0415 - only for several files
+
+    users = [(user, file.path) for file in files for user in parse_users(file.text)]
+    return [
+        f"{place_text(users[position][1], users[position][0].line)}: {conflict}"
+        for position, conflict in find_conflicts(user for user, _ in users)
+    ]
 
 
 def _read_path(path: str) -> Sequence[TextFile]:

@@ -120,7 +120,7 @@ def _excerpt(text_with_acl_word: str) -> str:
     return line.strip()[-60:]
 
 
-_TEMPLATE = re.compile(r"\{\{.*?\}\}|\$\{\w+.*?\}", re.DOTALL)
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\$\{\w+.*?\}|\$[A-Z_][A-Z0-9_]*\b", re.DOTALL)
 """What Helm, Jinja, or a substitution of variables replaces."""
 DELETED = "jikkou.io/delete"
 """jikkou's annotation of a resource that it is to delete."""

@@ -7,7 +7,7 @@ Resources without names (the cluster) and the old field `operation` are supporte
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
@@ -23,6 +23,7 @@ from kafka_shim.policy.formats.documents import (
     mapping_under_key,
     require_mapping,
     text_under_key,
+    unknown_word_message,
 )
 from kafka_shim.policy.formats.fields import (
     AclWithLine,
@@ -47,10 +48,18 @@ _TYPES = {
 }
 _TYPE_NAMES = {member: name for name, member in _TYPES.items()}
 _PATTERNS = {"literal": PatternType.LITERAL, "prefix": PatternType.PREFIXED}
+_OPERATIONS = {
+    camel_case(member): member
+    for member in Operation
+    if Operation.ANY < member <= Operation.IDEMPOTENT_WRITE
+}
+_PERMISSIONS = ("allow", "deny")
 _SPEC_KEYS = ("userName", "authentication", "authorization")
 """The keys of a user that decide about its ACLs."""
 _PAUSED = "strimzi.io/pause-reconciliation"
-_NOT_STRIMZI = "kafka.jikkou.io/"
+_CLUSTER = "strimzi.io/cluster"
+_STRIMZI = ("kafka.strimzi.io/", "eventstreams.ibm.com/")
+_WITHOUT_ACLS = "kafka.jikkou.io/"
 """Whose KafkaUsers have no ACLs: they are KafkaPrincipalAuthorizations."""
 _TLS = ("tls", "tls-external")
 _LOGINS = (*_TLS, "scram-sha-512")
@@ -59,32 +68,71 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 """What Kubernetes allows as a name."""
 
 
+class StrimziUser(NamedTuple):
+    """A KafkaUser with its principal, its ACLs, and the name of its cluster, empty if unknown.
+
+    The name has the namespace before it, if there is one.
+    """
+
+    name: str
+    principal: str
+    cluster: str
+    line: int
+    acls: list[AclWithLine]
+
+
 def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of all users; users without simple authorization have none."""
-    acls: list[AclWithLine] = []
+    users = parse_users(text)
     mistakes = ErrorCollector()
-    names = set[tuple[str, str]]()
+    for position, conflict in find_conflicts(users):
+        mistakes.add_error(AclTextError(conflict), users[position].line)
+    mistakes.raise_collected_errors()
+    return [acl for user in users for acl in user.acls]
+
+
+def parse_users(text: str) -> list[StrimziUser]:
+    """Return the users of a text. Raise AclTextError, with all mistakes, if one is invalid."""
+    users: list[StrimziUser] = []
+    mistakes = ErrorCollector()
     with mistakes.collect_errors():
         for resource in resources_of_kinds(kubernetes_resources(text), (_KIND,)):
-            if str(resource.get("apiVersion", "")).startswith(_NOT_STRIMZI):
-                continue
-            if is_marked_for_deletion(resource):
-                continue
-            with mistakes.collect_errors(line_of_mapping(resource)):
-                acls += _parse_acls_of_user(resource)
-                metadata = resource["metadata"]
-                name = (str(metadata.get("namespace")), str(metadata["name"]))
-                if name in names:
-                    raise AclTextError(f"{_KIND} {name[1]} is there twice")
-                names.add(name)
+            line = line_of_mapping(resource)
+            with mistakes.collect_errors(line):
+                version = str(resource.get("apiVersion", _STRIMZI[0]))
+                if version.startswith(_WITHOUT_ACLS) or is_marked_for_deletion(resource):
+                    continue
+                if not version.startswith(_STRIMZI):
+                    raise AclTextError(f"{_KIND} of `{version}` is not a resource of Strimzi")
+                users.append(_parse_user(resource, line))
     mistakes.raise_collected_errors()
-    return acls
+    return users
 
 
-def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
-    name = text_under_key(
-        mapping_under_key(resource, "metadata", _KIND), "name", f"{_KIND}: `metadata`"
-    )
+def find_conflicts(users: Iterable[StrimziUser]) -> Iterator[tuple[int, str]]:
+    """Yield the positions of users who cannot be in a cluster with those before them, and why: the
+    User Operator of a cluster keeps one user for each principal.
+    """
+    names: set[str] = set()
+    names_by_principal: dict[str, str] = {}
+    first = None
+    for position, user in enumerate(users):
+        other = names_by_principal.setdefault(user.principal, user.name)
+        if user.name in names:
+            yield position, f"{_KIND} {user.name} is there twice; give one of them"
+        elif other != user.name:
+            yield position, f"{_KIND} {user.name} has the principal of {other}; give one of them"
+        names.add(user.name)
+        first = first or (user if user.cluster else None)
+        if first is not None and user.cluster not in ("", first.cluster):
+            clusters = f"{user.cluster}, not of {first.cluster} as {first.name}"
+            yield position, f"{_KIND} {user.name} is of the cluster {clusters}; give those of one"
+
+
+def _parse_user(resource: Mapping[str, Any], line: int) -> StrimziUser:
+    metadata = mapping_under_key(resource, "metadata", _KIND)
+    name = text_under_key(metadata, "name", f"{_KIND}: `metadata`")
+    labels = mapping_under_key(metadata, "labels", f"{_KIND} {name}: `metadata`")
     where = f"{_KIND} {name}"
     spec = mapping_under_key(resource, "spec", where)
     reject_templates(resource, where)
@@ -95,8 +143,8 @@ def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
     with mistakes.collect_errors(line_of_mapping(spec)):
         principal = _principal_of_user(text_under_key(spec, "userName", where, name), spec, where)
     authorization = mapping_under_key(spec, "authorization", where)
-    if authorization.get("type", "simple") != "simple":
-        raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
+    if authorization and (kind := text_under_key(authorization, "type", where)) != "simple":
+        raise AclTextError(f"{where}: authorization `{kind}` has no ACLs")
     check_keys_are_known(authorization, ("type", "acls"), f"{where}: `authorization`")
     acls: list[AclWithLine] = []
     for number, entry in enumerate(
@@ -105,7 +153,8 @@ def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
         with mistakes.collect_errors(line_of_mapping(entry)):
             acls += _parse_rule(entry, principal, f"{where}: acl {number}")
     mistakes.raise_collected_errors()
-    return acls
+    full_name = f"{metadata['namespace']}/{name}" if metadata.get("namespace") else name
+    return StrimziUser(full_name, principal, str(labels.get(_CLUSTER) or ""), line, acls)
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
@@ -119,7 +168,7 @@ def format_acls(acls: Iterable[Acl]) -> str:
 def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
     authentication = mapping_under_key(spec, "authentication", where)
     reject_misspelt_keys(authentication, ("type",), f"{where}: `authentication`")
-    if not authentication:
+    if spec.get("authentication") is None:
         return f"User:{name}"
     login = text_under_key(authentication, "type", f"{where}: `authentication`")
     if login not in _LOGINS:
@@ -143,18 +192,28 @@ def _parse_rule(value: Any, principal: str, where: str) -> Iterator[AclWithLine]
     if pattern not in _PATTERNS:
         raise AclTextError(f"{where}: `{pattern}` is not one of {', '.join(_PATTERNS)}")
     name = CLUSTER_NAME if is_cluster else text_under_key(resource, "name", where)
-    key = "operations" if list_under_key(entry, "operations", where) else "operation"
+    key = "operation" if entry.get("operations") is None else "operations"
     if key == "operations" and entry.get("operation") is not None:
         raise AclTextError(f"{where}: `operation` and `operations` exclude each other")
-    operations = entry["operations"] if key == "operations" else [text_under_key(entry, key, where)]
+    operations = (
+        list_under_key(entry, key, where)
+        if key == "operations"
+        else [text_under_key(entry, key, where)]
+    )
     host = text_under_key(entry, "host", where, WILDCARD)
     permission = text_under_key(entry, "type", where, "allow")
+    if permission not in _PERMISSIONS:
+        raise AclTextError(f"{where}: `{permission}` is not one of {', '.join(_PERMISSIONS)}")
     what = (_TYPES[kind].name, name, _PATTERNS[pattern].name)
     for operation, line in zip(
         operations, lines_of_items(entry, key, len(operations)), strict=True
     ):
         with add_line_to_errors(line):
-            yield parse_acl_texts((principal, host, *what, str(operation), permission), where), line
+            if operation not in _OPERATIONS:
+                raise AclTextError(
+                    f"{where}: {unknown_word_message('operation', str(operation), [*_OPERATIONS])}"
+                )
+            yield parse_acl_texts((principal, host, *what, operation, permission), where), line
 
 
 def make_user_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
@@ -191,7 +250,7 @@ def _format_rule(acls: list[Acl]) -> dict[str, Any]:
     if kind is None:
         raise AclTextError(f"a KafkaUser has no ACLs about {camel_case(rule.resource_type)}")
     for acl in acls:
-        if acl.operation > Operation.IDEMPOTENT_WRITE:
+        if acl.operation not in _OPERATIONS.values():
             raise AclTextError(f"a KafkaUser has no operation {camel_case(acl.operation)}")
     resource = {"type": kind}
     if rule.resource_type is not ResourceType.CLUSTER:
