@@ -21,7 +21,7 @@ from kafka_shim.policy.formats import (
     resources_without_acls,
 )
 from kafka_shim.policy.formats.files_without_acls import describe_foreign_file
-from kafka_shim.policy.formats.kafka_list import ends_with_heading
+from kafka_shim.policy.formats.kafka_list import describe_partial_list, ends_with_heading
 from kafka_shim.policy.formats.yaml_rules import acl_line
 from kafka_shim.policy.lint import LocatedAcl
 from kafka_shim.policy.terraform_folders import check_terraform_folder, is_ignored_by_terraform
@@ -201,6 +201,8 @@ def _parse_located_acls(file: TextFile) -> Iterator[LocatedAcl]:
         raise InputError(f"{path}: the list ends after a heading, without the ACLs below it")
     if not acls_with_lines and (form in _FORMATS_WITHOUT_EMPTY_LIST or _has_only_comments(text)):
         raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
+    if form == "list" and (lack := describe_partial_list(text)) is not None:
+        sys.stderr.write(f"note: {path}: {escaped(lack)}\n")
     skipped_resources = resources_without_acls(text, form)
     if skipped_resources:
         sys.stderr.write(

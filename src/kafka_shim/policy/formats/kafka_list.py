@@ -46,7 +46,7 @@ _RESOURCE_TYPES = frozenset(kind.name for kind in ResourceType)
 _PATTERN_TYPES = frozenset(pattern.name for pattern in PatternType)
 _PatternTexts = tuple[str, str, str]
 """Resource type, name and pattern type."""
-_HEADER_LINE = re.compile(r"ACLs for principal `.*`")
+_HEADER_LINE = re.compile(r"^[ \t]*ACLs for principal `(.*)`[ \t\r]*$", re.MULTILINE)
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
@@ -76,6 +76,16 @@ def parse_acls(text: str) -> list[AclWithLine]:
 def ends_with_heading(text: str) -> bool:
     """Return whether the last line is a heading, so that its entries may be cut off."""
     return _parse_heading(text.rstrip().rpartition("\n")[2].strip()) is not None
+
+
+def describe_partial_list(text: str) -> str | None:
+    """Return what a list lacks if it was printed for some principals, with `--principal`."""
+    headings = dict.fromkeys(match[1] for match in _HEADER_LINE.finditer(text))
+    return (
+        f"the list was printed for {', '.join(headings)} alone, and lacks ACLs of other principals"
+        if headings
+        else None
+    )
 
 
 def _parse_entry_line(line: str, pattern: _PatternTexts | None) -> Acl:
