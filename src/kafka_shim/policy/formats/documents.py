@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, cast
@@ -53,10 +54,15 @@ def load_json_with_lines(text: str) -> Any:
         found = MappingWithLines(pairs)
         found.line, keys = next(lines)
         found.lines = {key: line for (key, _), line in zip(pairs, keys, strict=True)}
+        if len(found) != len(pairs):
+            twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise AclTextError(f"not JSON: duplicate key `{twice}`", found.lines[twice])
         return found
 
     try:
         return json.loads(text, object_pairs_hook=add_lines)
+    except AclTextError:
+        raise
     except json.JSONDecodeError as error:
         raise AclTextError(f"not JSON: {error.msg}", error.lineno) from error
     except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.policy.formats.documents import (
     line_of_key,
     line_of_mapping,
-    list_under_key,
+    list_under_key_rejecting_null,
     load_json_with_lines,
     require_mapping,
     text_under_key,
@@ -93,7 +93,7 @@ def _parse_acls_of_node(path: str, value: Any, line: int) -> Iterator[AclWithLin
     if "acls" not in node:
         raise AclTextError(f"{path}: the key `acls` is missing")
     what = (match["type"], match["name"], match["pattern"] or "LITERAL")
-    for item in list_under_key(node, "acls", path):
+    for item in list_under_key_rejecting_null(node, "acls", path):
         with add_line_to_errors(line_of_mapping(item)):
             entry = require_mapping(item, path)
             principal_and_host = (
