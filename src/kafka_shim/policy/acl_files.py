@@ -23,6 +23,7 @@ from kafka_shim.policy.formats import (
 from kafka_shim.policy.formats.files_without_acls import describe_foreign_file
 from kafka_shim.policy.formats.kafka_list import describe_partial_list, ends_with_heading
 from kafka_shim.policy.formats.yaml_rules import acl_line
+from kafka_shim.policy.kustomizations import KUSTOMIZATIONS, check_kustomization
 from kafka_shim.policy.lint import LocatedAcl
 from kafka_shim.policy.terraform_folders import check_terraform_folder, is_ignored_by_terraform
 from kafka_shim.text.input_files import InputError, place_text, read_text_without_bom
@@ -57,6 +58,8 @@ def read_acl_files(folder: Path) -> list[TextFile]:
         text = read_text_without_bom(str(path))
         if path.suffix == ".tf" or path.name.endswith(".tf.json"):
             terraform[path] = text
+        if path.name in KUSTOMIZATIONS:
+            check_kustomization(folder, path, text)
         reason = describe_foreign_file(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text, is_of_folder=True))
