@@ -97,11 +97,11 @@ def test_passwords_are_those_of_the_listener(
     [
         ('inside.KafkaServer {{ {0} user_admin="in"; }};', {"INSIDE admin in"}),
         (
-            "KafkaServer {{ {0} user_admin='all'; }}; inside.KafkaServer {{ {0} user_admin=in; }};",
+            'KafkaServer {{ {0} user_admin="all"; }}; inside.KafkaServer {{ {0} user_admin=in; }};',
             {"INSIDE admin in", "EXT admin all"},
         ),
         (
-            "ext.KafkaServer {{ {1}; {0} user_app='app'; }}; KafkaServer {{ {0} user_admin=in; }};",
+            'ext.KafkaServer {{ {1}; {0} user_app="app"; }}; KafkaServer {{ {0} user_admin=in; }};',
             {"INSIDE admin in", "EXT app app"},
         ),
         ('KafkaServer {{ {0} user_admin="in"; }};', {"INSIDE admin in", "EXT admin in"}),

@@ -22,10 +22,10 @@ KafkaServer {
    user_admin="admin-secret" /* two
    lines */ user_alice="a{b};\\"c//d";
 };
-# of the other listener
+// of the other listener
 external.KafkaServer {
    org.apache.kafka.common.security.scram.ScramLoginModule required username="x" password="y";
-   org.apache.kafka.common.security.plain.PlainLoginModule required user_bob='b';
+   org.apache.kafka.common.security.plain.PlainLoginModule required user_bob="b";
 };
 Client { org.apache.zookeeper.server.auth.DigestLoginModule required username="z" password="z"; };
 """
@@ -86,13 +86,16 @@ def test_sections_and_modules_of_a_file_are_separate() -> None:
         ("KafkaServer", "expected `NAME { package.LoginModule required ...; };`"),
         ("KafkaServer { A required; }", "section KafkaServer must end with `};`"),
         ("KafkaServer { A required x; };", "section KafkaServer: an option is not of the form"),
-        ("KafkaServer { A required x='1' };", "section KafkaServer: expected `package.LoginModule"),
+        ('KafkaServer { A required x="1" };', "section KafkaServer: expected `package.LoginModule"),
+        ("A { B required x='1'; };", "Java rejects `'` in a JAAS file: values have double quotes"),
+        ("A {\n# x\nB required; };", "Java rejects `#` in a JAAS file: comments begin with `//`"),
         ('KafkaServer { A required x="1; };', "a quote is not closed"),
         ("A { B required; }; A { B required; };", "section A is there twice"),
         ('A { B required user_a="${pw}"; };', "user_a: Java replaces `${...}`"),
     ],
 )
 def test_an_invalid_file_is_an_error(text: str, message: str) -> None:
+    """Java's `JavaLoginConfig` (JDK 17) rejects these files, too, or replaces `${...}`."""
     with pytest.raises(ConfigError) as error:
         parse_jaas_file(text, "KAFKA_OPTS: f")
     assert str(error.value).startswith("KAFKA_OPTS: f: ")
@@ -133,7 +136,7 @@ def test_all_modules_of_a_section_have_users(tmp_path: Path) -> None:
     """Kafka's `configEntryOption` takes the first password of a user."""
     path = tmp_path / "jaas.conf"
     module = "org.apache.kafka.common.security.plain.PlainLoginModule required"
-    path.write_text(f"KafkaServer {{ {module} user_a='1'; {module} user_a='2' user_b='3'; }};")
+    path.write_text(f'KafkaServer {{ {module} user_a="1"; {module} user_a="2" user_b="3"; }};')
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     environ = {"KAFKA_OPTS": f"-Djava.security.auth.login.config={path}"}
@@ -145,7 +148,7 @@ def test_a_file_without_a_section_of_servers_is_noted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "jaas.conf"
-    path.write_text("\ufeffKafkaServer { a.PlainLoginModule required user_a='1'; };")
+    path.write_text('\ufeffKafkaServer { a.PlainLoginModule required user_a="1"; };')
     settings_of_image_variables({"KAFKA_OPTS": f"-Djava.security.auth.login.config={path}"})
     assert "jaas.conf: no section KafkaServer, so it has no users\n" in capsys.readouterr().err
 

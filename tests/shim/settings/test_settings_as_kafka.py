@@ -139,3 +139,18 @@ def test_variables_are_those_of_the_image(
             settings_in_environment(environ)
     else:
         assert settings_in_environment(environ) == dict([setting])
+
+
+@pytest.mark.parametrize(
+    ("variable", "setting"),
+    [
+        ("LISTENER_NAME_SASL_PLAINTEXT_MAX_CONNECTIONS", "sasl_plaintext.max.connections"),
+        ("LISTENER_NAME_SASL_SSL_SSL_CLIENT_AUTH", "sasl_ssl.ssl.client.auth"),
+        ("LISTENER_NAME_SASL_SSL_SASL_ENABLED_MECHANISMS", "sasl_ssl.sasl.enabled.mechanisms"),
+        ("LISTENER_NAME_CLIENT_SSL_CLIENT_AUTH", "client.ssl.client.auth"),
+    ],
+)
+def test_variables_of_bitnami_are_those_of_its_image(variable: str, setting: str) -> None:
+    """`kafka_configure_from_environment_variables` of the image's `libkafka.sh`."""
+    name = f"listener.name.{setting}"
+    assert settings_in_environment({f"KAFKA_CFG_{variable}": "1"}) == {name: "1"}

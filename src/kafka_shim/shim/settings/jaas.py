@@ -7,7 +7,9 @@ import msgspec
 from kafka_shim.shim.errors import ConfigError
 
 _WORD = r"""\s*(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|([=;{}])|([^\s=;{}"']+))"""
-_COMMENT = r"""(?sm)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/|^\s*\#[^\n]*"""
+_COMMENT = r"""(?s)("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/"""
+_REJECTED_IN_FILES = {"#": "comments begin with `//`", "'": "values have double quotes"}
+"""Signs outside of strings with which Java rejects a file, unlike a setting, and the reason."""
 _BARE = re.compile(r"[A-Za-z_$\xa0-\U0010ffff][0-9A-Za-z_.$\xa0-\U0010ffff-]*")
 """A word for Java's StreamTokenizer."""
 _ESCAPE = re.compile(r"\\([0-3]?[0-7]{1,2}|.)", re.DOTALL)
@@ -55,6 +57,10 @@ def parse_jaas_file(text: str, where: str) -> dict[str, list[JaasModule]]:
 
     Raise ConfigError, beginning with `where`, if the text is invalid.
     """
+    unquoted = re.sub(_COMMENT, " ", text)
+    for sign, reason in _REJECTED_IN_FILES.items():
+        if sign in unquoted:
+            raise ConfigError(f"{where}: Java rejects `{sign}` in a JAAS file: {reason}")
     tokens = _split_tokens(re.sub(_COMMENT, lambda match: match[1] or " ", text), where)
     sections: dict[str, list[JaasModule]] = {}
     while tokens:

@@ -60,7 +60,8 @@ _FREEPREFIXES = ("shim.", "kafka.", "metric.reporters", "confluent.")
 _JAAS = re.compile(
     r"(listener\.name\.(?P<listener>[^.]+)\.(?P<mechanism>[^.]+)\.|shim\.)?sasl\.jaas\.config"
 )
-PREFIXES = ("KAFKA_CFG_", "KAFKA_")  # Bitnami's prefix, and that of Apache and Confluent
+BITNAMI_PREFIX = "KAFKA_CFG_"
+PREFIXES = (BITNAMI_PREFIX, "KAFKA_")  # the second is that of Apache and Confluent
 _KUBERNETES_PORT = "tcp://"
 """Beginning of `KAFKA_PORT` in containers of Kubernetes, if there is a service named kafka."""
 _IMAGE_VARIABLES = frozenset(
@@ -84,7 +85,7 @@ class TranslatedSettings(msgspec.Struct, frozen=True):
 
 
 def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the broker settings in KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` `_`, and `___` `-`.
+    """Return the broker settings in KAFKA_* and KAFKA_CFG_*, named as the images do.
 
     Only settings that a release has are read, since many other variables have that prefix; also
     the images' other variables (`image_variables`). Raise ConfigError if a value is invalid.
@@ -98,7 +99,7 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     for prefix in reversed(PREFIXES):
         for name in names:
             if name.startswith(prefix) and not environ[name].startswith(_KUBERNETES_PORT):
-                key = setting_name_of_variable(name.removeprefix(prefix))
+                key = setting_name_of_variable(name, prefix)
                 if key in known or key.startswith("listener.name."):
                     settings |= _settings_of_variable(name, key, environ[name])
     if any(name.startswith("KAFKA_") or name in _IMAGE_VARIABLES for name in environ):
@@ -470,10 +471,16 @@ def _parse_boolean(name: str, text: str) -> bool:
     return text.strip().lower() == "true"
 
 
-def setting_name_of_variable(variable_without_prefix: str) -> str:
-    """Return the setting that a variable such as NUM_PARTITIONS, without prefix, stands for."""
+def setting_name_of_variable(variable: str, prefix: str) -> str:
+    """Return the setting that a variable with this prefix, such as KAFKA_NUM_PARTITIONS, has.
+
+    Bitnami's image knows no signs but dots, and the names of two listeners with `_`.
+    """
+    name = variable.removeprefix(prefix).lower()
+    if prefix == BITNAMI_PREFIX:
+        return re.sub(r"\bsasl\.(ssl|plaintext)\b", r"sasl_\1", name.replace("_", "."))
     signs = {"_": ".", "__": "_", "___": "-"}
-    return re.sub("_{1,3}", lambda run: signs[run[0]], variable_without_prefix).lower()
+    return re.sub("_{1,3}", lambda run: signs[run[0]], name)
 
 
 def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -486,7 +493,7 @@ def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[
     known = known_setting_names()
     for name in names:
         prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
-        setting = setting_name_of_variable(name.removeprefix(prefix))
+        setting = setting_name_of_variable(name, prefix)
         if setting in known or name in NAMES or setting.startswith("listener.name."):
             continue
         if setting.endswith(".sasl.jaas.config"):
