@@ -13,6 +13,7 @@ import pytest
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.configuration import config_from_arguments
+from kafka_shim.shim.settings.jaas import parse_jaas
 from kafka_shim.shim.settings.kafka_properties import settings_in_environment
 from kafka_shim.shim.settings.option_arguments import add_broker_arguments
 from kafka_shim.shim.state.cluster import Cluster
@@ -154,3 +155,22 @@ def test_variables_of_bitnami_are_those_of_its_image(variable: str, setting: str
     """`kafka_configure_from_environment_variables` of the image's `libkafka.sh`."""
     name = f"listener.name.{setting}"
     assert settings_in_environment({f"KAFKA_CFG_{variable}": "1"}) == {name: "1"}
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("a,b", "1,2"),
+        ("a;b", "1;2"),
+        (" a, b ", "1 2"),
+        ("a,,b,", "1;2"),
+        ("a,b\nc", "1,2\n3,4"),
+    ],
+)
+def test_users_of_bitnami_are_those_of_its_image(names: str, words: str) -> None:
+    """As bash 5 has the arrays of `read -r -a users <<<"$(tr ',;' ' ' <<<"$KAFKA_CLIENT_USERS")"`,
+    of `kafka_configure_server_jaas` in the image's `libkafka.sh`.
+    """
+    environ = {"KAFKA_CLIENT_USERS": names, "KAFKA_CLIENT_PASSWORDS": words}
+    (jaas,) = settings_in_environment(environ).values()
+    assert parse_jaas(jaas, "jaas").plain_passwords_by_user == {"a": "1", "b": "2"}

@@ -23,6 +23,8 @@ IGNORED: Final = frozenset(
     {
         *("KAFKA_TLS_TYPE", "KAFKA_CERTIFICATE_PASSWORD", "KAFKA_TLS_TRUSTSTORE_FILE"),
         *("KAFKA_INTER_BROKER_USER", "KAFKA_INTER_BROKER_PASSWORD"),
+        *("KAFKA_BROKER_USER", "KAFKA_BROKER_PASSWORD"),
+        *("KAFKA_CLIENT_USERS_FILE", "KAFKA_CLIENT_PASSWORDS_FILE"),
         *("KAFKA_CONTROLLER_USER", "KAFKA_CONTROLLER_PASSWORD", "KAFKA_EXTRA_FLAGS"),
         *("KAFKA_KRAFT_CLUSTER_ID", "KAFKA_CREATE_TOPICS", "KAFKA_ZOOKEEPER_PROTOCOL"),
         *("KAFKA_ZOOKEEPER_USER", "KAFKA_ZOOKEEPER_PASSWORD"),
@@ -137,8 +139,8 @@ def _jaas_file_settings(variable: str, path: str) -> dict[str, str]:
 
 
 def _bitnami_client_users(environ: Mapping[str, str]) -> dict[str, str]:
-    names, words = (
-        re.split(r"\s*,\s*", environ[variable].strip()) if environ.get(variable) else []
+    names, words = (  # of the first line, as the image's `read -a` splits them
+        re.sub("[,;]", " ", environ.get(variable, "").partition("\n")[0]).split()
         for variable in ("KAFKA_CLIENT_USERS", "KAFKA_CLIENT_PASSWORDS")
     )
     if len(names) != len(words):
