@@ -30,10 +30,10 @@ def describe_other_document(content: Any) -> str | None:
     if not isinstance(content, Mapping) or "acls" in content:
         return None
     tool = next((name for name, key in _DERIVING_TOOLS.items() if key in content), None)
-    if tool is not None and not _is_compose_file(content):
+    if tool is not None and not is_compose_file(content):
         return f"{tool}: it derives ACLs by its own rules; give what `kafka-acls --list` shows"
     name = None
-    if _is_compose_file(content):
+    if is_compose_file(content):
         name = "a Docker Compose file"
     elif {"apiVersion", "kind"} <= set(content):
         name = f"a Kubernetes resource of the kind {content['kind']}"
@@ -42,7 +42,7 @@ def describe_other_document(content: Any) -> str | None:
     return None if name is None else f"{name}: {_WITHOUT_ACLS}"
 
 
-def _is_compose_file(content: Mapping[Any, Any]) -> bool:
+def is_compose_file(content: Mapping[Any, Any]) -> bool:
     """Return whether there are services, none of which has a type, as those of kafka-gitops."""
     services = content.get("services")
     return isinstance(services, Mapping) and not any(

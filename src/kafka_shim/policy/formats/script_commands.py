@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.policy.formats.compose_file import reduce_compose_files
 from kafka_shim.policy.formats.documents import (
     line_of_key,
     load_documents,
@@ -54,6 +55,10 @@ _TEXT_KEYS = frozenset(("name", "description", "msg", "message", "comment", "tit
 _DECIDING_KEYS = re.compile(r"when|if|loop|with_\w+|until|rules|unless|creates|removes")
 _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
 _YAML_KEY = re.compile(r"^\s*(?:- +)*[\"']?[\w.-]+[\"']?:(?:\s|$)|^\s*[\[{]", re.MULTILINE)
+_YAML_START = re.compile(
+    r"(?:[ \t]*(?:#.*)?\n|---.*\n)*(?:apiVersion|kind|version|name|services|x-[\w-]+):(?:\s|$)"
+)
+"""The beginning of a file of Compose or Kubernetes, and of no script or makefile."""
 _CARET = re.compile(r"\^[ \t]*\r?\n")
 
 
@@ -77,7 +82,7 @@ def find_acl_commands(text: str) -> Iterator[AclCommand]:
         yield from _find_in_script(text, 1)
     else:
         source = text.splitlines()
-        for document in documents:
+        for document in reduce_compose_files(documents):
             yield from _find_in_value(document, source, "")
 
 
@@ -272,6 +277,8 @@ def _yaml_documents_or_none(text: str) -> list[Any] | None:
     try:
         documents = load_documents(text, with_lines=True)
     except AclTextError:
+        if _YAML_START.match(text):
+            raise
         return None
     structures = [document for document in documents if document is not None]
     is_yaml = all(
