@@ -85,3 +85,34 @@ def test_what_compose_may_not_run_is_rejected(text: str, said: str) -> None:
     with pytest.raises(AclTextError) as caught:
         rules(text)
     assert said in caught.value.message
+
+
+JOB = f"""\
+apiVersion: batch/v1
+kind: CronJob
+spec:
+  suspend: false
+  jobTemplate:
+    spec:
+      containers:
+      - env: [{{name: A, value: b}}]
+        command: [sh, -c, "{GRANT}"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", ""),
+        ("false", "true", "suspend"),
+        ("suspend: false", "replicas: 0", "replicas"),
+        ("value: b", f"value: {GRANT}", "is in a text or a variable"),
+    ],
+)
+def test_commands_that_kubernetes_does_not_run_are_rejected(old: str, new: str, said: str) -> None:
+    if not said:
+        assert rules(JOB) == [ALLOWED]
+        return
+    with pytest.raises(AclTextError) as caught:
+        rules(JOB.replace(old, new, 1))
+    assert said in caught.value.message

@@ -53,6 +53,10 @@ _EVALUATING = frozenset(("eval", "ssh", "su"))
 _JOINING = ("eval", "ssh")
 _TEXT_KEYS = frozenset(("name", "description", "msg", "message", "comment", "title", "summary"))
 _DECIDING_KEYS = re.compile(r"when|if|loop|with_\w+|until|rules|unless|creates|removes")
+_VARIABLE_KEYS = {"name", "value"}
+"""The keys of a container's variable in Kubernetes, whose value is no command."""
+_STOPPED = {"suspend": True, "replicas": 0}
+"""Values with which Kubernetes runs no container."""
 _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?$")
 _YAML_KEY = re.compile(r"^\s*(?:- +)*[\"']?[\w.-]+[\"']?:(?:\s|$)|^\s*[\[{]", re.MULTILINE)
 _YAML_START = re.compile(
@@ -294,8 +298,15 @@ def _find_in_value(value: Any, source: Sequence[str], construct: str) -> Iterato
     if isinstance(value, list):
         for item, line in zip(value, getattr(value, "lines", ()), strict=False):
             yield from _find_in_list_item(item, line, source, construct)
+    elif isinstance(value, Mapping) and value.keys() == _VARIABLE_KEYS:
+        line = line_of_key(value, "value")
+        yield from _find_in_string(f"{value['name']}={value['value']}", line, source, construct)
     elif isinstance(value, Mapping):
-        deciding = [str(key) for key in value if _DECIDING_KEYS.fullmatch(str(key))]
+        deciding = [
+            str(key)
+            for key, item in value.items()
+            if _DECIDING_KEYS.fullmatch(str(key)) or (key in _STOPPED and item == _STOPPED[key])
+        ]
         if deciding:
             line = line_of_key(value, deciding[0])
             construct = f"`{deciding[0]}` of line {line}"
