@@ -554,6 +554,13 @@ def test_a_kafka_user_that_is_there_twice_is_rejected() -> None:
     assert rules(STRIMZI % "tls" + USER_AGAIN.replace("y}", "y, namespace: x}"))
 
 
+def test_a_principal_of_jikkou_that_is_there_twice_is_rejected() -> None:
+    """Jikkou's `AclChangeComputer` has one resource for each name."""
+    again = JIKKOU.partition("---\n")[2]
+    said = "KafkaPrincipalAuthorization User:Alice is there twice"
+    assert said in refusal(f"{JIKKOU}---\n{again}")
+
+
 def test_the_cluster_of_a_kafka_user_has_one_name() -> None:
     named = (STRIMZI % "tls").replace("{type: cluster}", "{type: cluster, patternType: prefix}")
     assert rules(named) == rules(STRIMZI % "tls")

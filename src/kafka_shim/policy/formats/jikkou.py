@@ -42,7 +42,7 @@ _SINGULAR = {"CREATE_TOKEN": "CREATE_TOKENS", "DESCRIBE_TOKEN": "DESCRIBE_TOKENS
 def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of all principals; ACLs of a role have the role's lines."""
     roles: dict[str, list[Any]] = {}
-    principals: list[tuple[str, Mapping[str, Any]]] = []
+    specs: dict[str, Mapping[str, Any]] = {}
     mistakes = ErrorCollector()
     for resource in resources_of_kinds(kubernetes_resources(text), (AUTHORIZATION, ROLE)):
         if is_marked_for_deletion(resource):
@@ -60,15 +60,15 @@ def parse_acls(text: str) -> list[AclWithLine]:
             known = ("acls",) if kind == ROLE else ("acls", "roles")
             check_keys_are_known(spec, known, f"{kind} {name}: `spec`")
             entries = list_under_key_rejecting_null(spec, "acls", f"{kind} {name}")
+            if name in (roles if kind == ROLE else specs):
+                raise AclTextError(f"{kind} {name} is there twice")
             if kind == ROLE:
-                if name in roles:
-                    raise AclTextError(f"{kind} {name} is there twice")
                 roles[name] = entries
             else:
-                principals.append((name, spec))
+                specs[name] = spec
     mistakes.raise_collected_errors()
     acls: list[AclWithLine] = []
-    for principal, spec in principals:
+    for principal, spec in specs.items():
         with mistakes.collect_errors(line_of_mapping(spec)):
             acls += _parse_acls_of_principal(principal, spec, roles)
     mistakes.raise_collected_errors()
