@@ -249,6 +249,21 @@ def test_advertised_addresses_are_printed_too(serve: Serving) -> None:
     assert re.fullmatch(r"listening on SASL_PLAINTEXT://127\.0\.0\.1:\d+", lines[1])
 
 
+def test_settings_of_clients_are_printed_for_each_listener(serve: Serving, tmp_path: Path) -> None:
+    """They connect a client; only name and password are missing."""
+    words = ("--listener", "SASL_SSL://127.0.0.1:0", "--tls-dir", str(tmp_path))
+    users = ("--user", "alice:alice-secret", "--super-user", "User:alice")
+    _, lines = serve(*OPEN, *words, *users)
+    printed = [line.partition("settings of clients: ") for line in lines]
+    plain, secure = (dict(re.findall(r"(\S+?)=(\S+)", text)) for _, found, text in printed if found)
+    assert plain["security.protocol"] == "PLAINTEXT"
+    authority = {"ssl.ca.location": secure.pop("ssl.truststore.location")}
+    assert secure.pop("ssl.truststore.type") == "PEM"
+    login = {"sasl.username": "alice", "sasl.password": "alice-secret"}
+    for settings in (plain, secure | authority | login):
+        assert AdminClient(settings).list_topics(timeout=10).brokers
+
+
 def test_settings_have_listeners_and_advertised_addresses(
     start: Callable[..., Running],
 ) -> None:

@@ -24,6 +24,7 @@ from kafka_shim.cli.error_output import (
     print_command_errors_limited,
 )
 from kafka_shim.shim.errors import ConfigError, UnavailableError
+from kafka_shim.text.extras import HOME
 from kafka_shim.text.input_files import is_utf8
 from kafka_shim.text.message_text import sanitize_message
 
@@ -145,7 +146,7 @@ def build_command_line_parser(
         epilog="In a clone, `make run` starts a demo broker and shows a denied client, and why.\n"
         "`kafka-shim help COMMAND` shows the options of a command, with examples.\n"
         "`kafka-shim --version` and `--licenses` print the version and the licenses.\n"
-        "Pages named docs/... are at https://github.com/kafka-shim/kafka-shim",
+        f"Pages named docs/... are at {HOME}",
     )
     parser.add_argument(
         "--version", action=ShowTextAction, text=version_text, help="Print the version and exit"

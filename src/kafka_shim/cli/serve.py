@@ -29,6 +29,7 @@ from kafka_shim.shim.settings.options import (
 )
 from kafka_shim.shim.settings.trace_storage import trace_storage_of_options
 from kafka_shim.shim.signals import call_on_stop_signal
+from kafka_shim.text.extras import page_address
 from kafka_shim.text.logs import configure_logging, import_structlog_in_thread
 
 if TYPE_CHECKING:
@@ -196,7 +197,9 @@ def _announce_ready_broker(
     if control is not None:
         print(f"control on http://{control.address}", flush=True)
         print(f"inspector on http://{control.address}/inspector", flush=True)
-    print("settings of clients: docs/start/connect.md", flush=True)
+    for settings in broker.describe_client_settings():
+        print(f"settings of clients: {settings}", flush=True)
+    print(f"examples for client libraries: {page_address('docs/start/connect.md')}", flush=True)
     if ready_file is not None:
         broker.write_ready_file(ready_file, None if control is None else control.address)
     cluster = broker.cluster

@@ -295,6 +295,21 @@ class Broker:
                 variables[f"{SASL_MECHANISM}_{name}"] = self.cluster.mechanisms_by_listener[name][0]
         return variables
 
+    def describe_client_settings(self) -> Iterator[str]:
+        """Yield the settings for a client of each listener, without name and password."""
+        directory = self.cluster.config.properties.get("shim.tls.directory")
+        for listener in self.cluster.config.listeners:
+            settings = [f"bootstrap.servers={self.bootstrap_servers(listener.name)}"]
+            settings.append(f"security.protocol={listener.protocol.value}")
+            if listener.protocol.uses_sasl:
+                mechanism = self.cluster.mechanisms_by_listener[listener.name][0]
+                settings.append(f"sasl.mechanism={mechanism}")
+            if listener.protocol.uses_tls and directory is not None:
+                settings.append(
+                    f"ssl.truststore.type=PEM ssl.truststore.location={directory}/ca.pem"
+                )
+            yield " ".join(settings)
+
     def write_ready_file(self, path: str, control_address: str | None = None) -> None:
         """Write the addresses for other processes; the file is written atomically."""
         addresses: list[tuple[str, str]] = [*self.listener_addresses()]

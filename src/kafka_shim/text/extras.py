@@ -80,8 +80,14 @@ def _program(path: str) -> str:
 
 IS_SINGLE_FILE: bool = getattr(sys, "frozen", False)
 """Set by PyInstaller, which makes the single file (packages/binary)."""
+HOME = "https://github.com/kafka-shim/kafka-shim"
 
 
 def kafka_shim_command() -> list[str]:
     """Return the words that start `kafka-shim` again, without modules of the current folder."""
     return [sys.executable] if IS_SINGLE_FILE else [sys.executable, "-P", "-m", "kafka_shim"]
+
+
+def page_address(path: str) -> str:
+    """Return the web address of a page, such as `docs/README.md`, which no wheel contains."""
+    return f"{HOME}/blob/main/{path}"

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from kafka_shim.text.extras import HOME, page_address
+
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_HOME = "https://github.com/kafka-shim/kafka-shim"
-_HELP = f"{_HOME}/blob/main/docs/guides/acls-as-code.md"
 
 
 class SarifResult(msgspec.Struct, frozen=True):
@@ -35,13 +35,13 @@ def sarif_log(results: Iterable[SarifResult], rules: Mapping[str, str]) -> dict[
                 "tool": {
                     "driver": {
                         "name": "kafka-shim",
-                        "informationUri": _HOME,
+                        "informationUri": HOME,
                         "version": version("kafka-shim"),
                         "rules": [
                             {
                                 "id": rule_id,
                                 "shortDescription": {"text": description},
-                                "helpUri": _HELP,
+                                "helpUri": page_address("docs/guides/acls-as-code.md"),
                             }
                             for rule_id, description in rules.items()
                         ],

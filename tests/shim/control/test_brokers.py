@@ -43,6 +43,8 @@ def test_a_broker_is_created_and_removed(api: Http, create: Create) -> None:
     assert not any(is_listening(address) for address in made["bootstrap_servers"].values())
     for method, path in ("GET", ""), ("DELETE", ""), ("GET", "/health"), ("POST", "/reset"):
         fails(api.ask(method, made["path"] + path), 404, f"unknown broker `{made['id']}`")
+    for path in ("/inspector", "/inspector/topics.js", "/openapi.json"):
+        fails(api.ask("GET", made["path"] + path), 404, f"unknown broker `{made['id']}`")
 
 
 def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) -> None:

@@ -64,6 +64,8 @@ def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
 
     async def openapi(request: Request) -> Response:
         rejection = _authenticate_caller(request, token)
+        if rejection is None:
+            control_of_path(dict(request.path_params))
         return rejection or Response(_openapi_document_bytes(), media_type="application/json")
 
     routes = [
@@ -83,11 +85,14 @@ def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
         ]
         routes += [
             HttpRoute(f"{base}/openapi.json", openapi),
-            *create_inspector_routes(base),
+            *create_inspector_routes(base, control_of_path),
         ]
     return Starlette(
         routes=[*routes, FRONT_ROUTE],
-        exception_handlers={HTTPException: _unknown_path_response},
+        exception_handlers={
+            HTTPException: _unknown_path_response,
+            ControlError: _control_error_response,
+        },
     )
 
 
@@ -99,6 +104,11 @@ def _unknown_path_response(request: Request, error: Exception) -> Response:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         response.headers["Allow"] = ", ".join(_methods_of_path(request))
     return response
+
+
+def _control_error_response(_: Request, error: Exception) -> Response:
+    assert isinstance(error, ControlError)
+    return _error_response(error.status, str(error))
 
 
 def _methods_of_path(request: Request) -> list[str]:
@@ -127,15 +137,12 @@ def _create_endpoint(
         rejection = _authenticate_caller(request, required_token)
         if rejection is not None:
             return rejection
-        try:
-            names = dict(request.path_params)
-            target = target_of(names)
-            body = await _read_json_body(request, route)
-            is_from_inspector = request.headers.get("x-requested-by") == "inspector"
-            call = Call(names, request.query_params, body, is_from_inspector)
-            response = await call_route(target, route, call)
-        except ControlError as error:
-            return _error_response(error.status, str(error))
+        names = dict(request.path_params)
+        target = target_of(names)
+        body = await _read_json_body(request, route)
+        is_from_inspector = request.headers.get("x-requested-by") == "inspector"
+        call = Call(names, request.query_params, body, is_from_inspector)
+        response = await call_route(target, route, call)
         if route.response_type is None:
             return Response(response, media_type="text/plain; version=0.0.4")
         return Response(msgspec.json.encode(response), media_type="application/json")
