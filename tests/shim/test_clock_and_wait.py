@@ -2,9 +2,13 @@
 
 import asyncio
 
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.system_clock import ClientsManualClock, SystemClock
 from kafka_shim.shim.wait import PendingResponse
+from kafka_shim.testing import start
 
 
 def test_manual_clock_fires_due_timers_in_order_at_their_own_time() -> None:
@@ -30,6 +34,33 @@ def test_a_timer_set_by_a_timer_fires_in_the_same_advance() -> None:
     clock.call_later(5, again)
     clock.advance(10)
     assert seen == [10]
+
+
+@pytest.mark.asyncio
+async def test_a_wait_of_a_client_ends_once_by_whichever_clock_is_first() -> None:
+    clock = ClientsManualClock()
+    seen: list[str] = []
+    clock.call_after_wait(1, lambda: seen.append("real"))
+    clock.call_after_wait(60_000, lambda: seen.append("advanced"))
+    clock.call_after_wait(1, lambda: seen.append("called off")).cancel()
+    await asyncio.sleep(0.05)
+    assert (seen, clock.fired_timers) == (["real"], 1)
+    clock.advance(60_000)
+    assert seen == ["real", "advanced"]
+
+
+@pytest.mark.client
+def test_an_idle_consumer_gets_responses_while_the_manual_clock_stands_still() -> None:
+    """Its requests wait behind its Fetch, whose wait therefore ends in real time."""
+    with start(manual_clock=True, topics=["orders"], in_process=True) as broker:
+        before_ms = broker.clock.now_ms()
+        consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "g"})
+        partition = TopicPartition("orders", 0, 0)
+        consumer.assign([partition])
+        assert consumer.poll(1) is None
+        assert consumer.get_watermark_offsets(partition, timeout=5, cached=False) == (0, 0)
+        consumer.close()
+        assert broker.clock.now_ms() == before_ms
 
 
 def test_timers_set_before_the_loop_runs_start_with_it() -> None:

@@ -4,9 +4,8 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.system_clock import ClientsManualClock
 
 if TYPE_CHECKING:
     from kafka_shim.shim.config import Config
@@ -21,7 +20,7 @@ def create_broker_with_clock(config: "Config", args: argparse.Namespace) -> Brok
         raise ConfigError(
             "--manual-clock requires --control, which is the only way to advance the clock"
         )
-    return Broker(config, ManualClock(SystemClock().now_ms()))
+    return Broker(config, ClientsManualClock())
 
 
 def create_control_server(broker: Broker, args: argparse.Namespace) -> "ControlServer | None":

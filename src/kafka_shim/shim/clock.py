@@ -20,6 +20,9 @@ class Clock(Protocol):
     def now_ms(self) -> int: ...
     def now_us(self) -> int: ...
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer: ...
+    def call_after_wait(self, wait_ms: float, callback: Callable[[], None]) -> Timer:
+        """Call back at the end of the time for which a client asks to wait, as in Fetch."""
+
     def start_early_timers(self) -> None: ...
 
 
@@ -79,6 +82,8 @@ class ManualClock:
         timer = QueuedTimer(self._timers, callback)
         self._timers.push(self._now_ms + max(0.0, delay_ms), timer)
         return timer
+
+    call_after_wait = call_later
 
     def start_early_timers(self) -> None:
         """Do nothing; only `advance` fires timers."""

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from kafka_shim.shim.clock import Timer
+from kafka_shim.shim.clock import ManualClock, Timer
 from kafka_shim.shim.timers import QueuedTimer, TimerQueue
 
 
@@ -51,6 +51,8 @@ class SystemClock:
             self._schedule_next_due_timer(loop)
         return timer
 
+    call_after_wait = call_later
+
     def _schedule_next_due_timer(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set the timer of the event loop, for when the first of ours is due."""
         due, alarm = self._timers.next_due_time(), self._loop_timer
@@ -81,3 +83,38 @@ class SystemClock:
         if self._loop_timer is not None:
             self._loop_timer.cancel()
             self._loop_timer = None
+
+
+class ClientsManualClock(ManualClock):
+    """The manual clock of a broker for clients, whose own time goes on.
+
+    A Fetch that finds nothing ends after its wait, as clients send nothing else before that.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(time.time_ns() // 1_000_000)
+
+    def call_after_wait(self, wait_ms: float, callback: Callable[[], None]) -> Timer:
+        """Call back when the time has passed by this clock, or by the machine's."""
+        timers: list[Timer] = []
+
+        def end_wait() -> None:
+            for timer in timers:
+                timer.cancel()
+            self.fired_timers += 1
+            callback()
+
+        loop = asyncio.get_running_loop()
+        timers += [self.call_later(wait_ms, end_wait), loop.call_later(wait_ms / 1000, end_wait)]
+        return _Timers(timers)
+
+
+class _Timers:
+    """Timers that are cancelled together."""
+
+    def __init__(self, timers: list[Timer]) -> None:
+        self._timers = timers
+
+    def cancel(self) -> None:
+        for timer in self._timers:
+            timer.cancel()

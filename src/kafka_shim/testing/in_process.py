@@ -9,7 +9,6 @@ from typing import Any
 
 from kafka_shim.shim.apis import APIS_WITH_HANDLER, import_handler
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.routes import Call, call_route, find_route
@@ -22,7 +21,7 @@ from kafka_shim.shim.settings.option_arguments import (
 )
 from kafka_shim.shim.settings.options import CONTROL, TRACE
 from kafka_shim.shim.settings.trace_storage import storage_of_requested_trace
-from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.system_clock import ClientsManualClock
 from kafka_shim.testing.settings import Settings
 from kafka_shim.testing.transport import BrokerError
 from kafka_shim.text.message_text import sanitize_message
@@ -91,7 +90,7 @@ def _broker_from_arguments(argv: Sequence[str]) -> Broker:
     add_broker_arguments(parser)
     add_option_arguments(parser, TRACE, CONTROL)
     args = parser.parse_args(argv)
-    clock = ManualClock(SystemClock().now_ms()) if args.manual_clock else None
+    clock = ClientsManualClock() if args.manual_clock else None
     broker = Broker(config_from_arguments(args, {}), clock)
     storage = storage_of_requested_trace(args)
     if storage is not None:

@@ -12,7 +12,6 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import NEWEST, Config, minor_release, with_listener_principals
 from kafka_shim.shim.control import broker_bodies as bodies
 from kafka_shim.shim.control.bodies import SetupReport
@@ -38,7 +37,7 @@ from kafka_shim.shim.settings.setting_effects import (
     without_empty_java_classes,
 )
 from kafka_shim.shim.settings.state_file import StateFileContent, StateFileError, parse_state
-from kafka_shim.shim.system_clock import SystemClock
+from kafka_shim.shim.system_clock import ClientsManualClock, SystemClock
 from kafka_shim.text.logs import Log
 
 _STATE_KEYS = StateFileContent.__struct_encode_fields__
@@ -171,7 +170,7 @@ class BrokerRegistry:
         config = config_for_new_broker(values, self._first.cluster.config)
         clock = None if values["manual_clock"] else SystemClock()
         try:
-            broker = Broker(config, clock or ManualClock(SystemClock().now_ms()))
+            broker = Broker(config, clock or ClientsManualClock())
         except ConfigError as error:
             raise ControlError(400, str(error)) from error
         broker_id = self._allocate_broker_id(values["id"])

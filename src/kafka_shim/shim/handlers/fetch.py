@@ -175,7 +175,9 @@ class _Fetch:
         for partition in self._existing_partitions():
             resources.watch_changes(partition.log, self._try_respond)
         clock = self._context.cluster.clock
-        resources.add_timer(clock.call_later(self._request.max_wait_ms, self._respond_now).cancel)
+        resources.add_timer(
+            clock.call_after_wait(self._request.max_wait_ms, self._respond_now).cancel
+        )
         return self._wait
 
     def _error_response(self, error: ErrorCode) -> FetchResponse:

@@ -73,7 +73,7 @@ def _delayed_error_response(
     """Delay the response by the maximum wait, so that clients do not retry in a loop."""
     wait: PendingResponse[ShareFetchResponse] = PendingResponse()
     response = error_response(request, error, None)
-    context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(response))
+    context.cluster.clock.call_after_wait(request.max_wait_ms, lambda: wait.complete(response))
     return wait
 
 

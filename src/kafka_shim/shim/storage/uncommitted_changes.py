@@ -142,8 +142,11 @@ class FiringReportingClock:
         self._clock.start_early_timers()
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        def fire() -> None:
-            self._on_fired()
-            callback()
+        return self._clock.call_later(delay_ms, lambda: self._report_and_call(callback))
 
-        return self._clock.call_later(delay_ms, fire)
+    def call_after_wait(self, wait_ms: float, callback: Callable[[], None]) -> Timer:
+        return self._clock.call_after_wait(wait_ms, lambda: self._report_and_call(callback))
+
+    def _report_and_call(self, callback: Callable[[], None]) -> None:
+        self._on_fired()
+        callback()

@@ -73,6 +73,8 @@ class _TimerlessCaptureClock:
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:  # noqa: ARG002 - a Clock's
         return _TimerThatNeverFires()
 
+    call_after_wait = call_later
+
     def start_early_timers(self) -> None:
         """Do nothing; there are no timers."""
 

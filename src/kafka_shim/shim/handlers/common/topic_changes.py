@@ -45,5 +45,5 @@ def hold_timed_out_response(
     if timeout_ms <= 0 or ErrorCode.REQUEST_TIMED_OUT not in error_codes:
         return response
     wait = PendingResponse[Response]()
-    context.cluster.clock.call_later(timeout_ms, lambda: wait.complete(response))
+    context.cluster.clock.call_after_wait(timeout_ms, lambda: wait.complete(response))
     return wait

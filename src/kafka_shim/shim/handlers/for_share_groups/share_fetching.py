@@ -99,7 +99,9 @@ class ShareFetchReader:
             self._wait_resources.watch_changes(source.partition.log, try_finish)
             self._wait_resources.watch_changes(source.share_partition, try_finish)
         clock = self._context.cluster.clock
-        self._wait_resources.add_timer(clock.call_later(self._request.max_wait_ms, finish).cancel)
+        self._wait_resources.add_timer(
+            clock.call_after_wait(self._request.max_wait_ms, finish).cancel
+        )
         return self._wait_resources.release
 
     def _load_partition(self, session_partition: SessionPartition) -> None:
