@@ -7,6 +7,7 @@ from tests.recordings.conformance import recording as conformance
 from tests.recordings.connections import recording as connections
 from tests.recordings.frame_limits import recording as frame_limits
 from tests.recordings.groups import recording as groups
+from tests.recordings.keystores import recording as keystores
 from tests.recordings.limits import recording as limits
 from tests.recordings.log_ins import recording as log_ins
 from tests.recordings.quotas import recording as quotas
@@ -29,6 +30,7 @@ KINDS: Final = {
     "audit": audit.KIND,
     "connections": connections.KIND,
     "frame-limits": frame_limits.KIND,
+    "keystores": keystores.KIND,
     "limits": limits.KIND,
     "traffic": traffic.KIND,
 }

@@ -123,6 +123,10 @@ _MEANINGS: Final = {
     "response cannot be written": f"The connection was closed. {_REPORT}",
     "the file `lock` is missing or from another time: whether the last changes are there is not"
     " known": ("Copy a data directory with its file `lock`, and only while no broker uses it."),
+    "changed tls store not loaded": (
+        "The file of a keystore or truststore has changed, or a stored setting names one, and it is"
+        " invalid for `reason`. The listener keeps the one before."
+    ),
     "host is not in the generated certificate": (
         "A certificate cannot name a host with `_`. Advertise another name, or use your own one."
     ),

@@ -23,9 +23,8 @@ _TABLE: Final[dict[str, Any]] = json.loads(_DEFINITIONS.read_text(encoding="utf-
 
 _NAMED_WITHOUT_EFFECT: Final = {
     *("metric.reporters", "config.providers", "ssl.engine.factory.class"),
-    *("ssl.allow.dn.changes", "ssl.allow.san.changes", "ssl.keymanager.algorithm"),
-    *("ssl.protocol", "ssl.provider", "ssl.secure.random.implementation"),
-    *("ssl.trustmanager.algorithm", "sasl.oauthbearer.scope"),
+    *("ssl.keymanager.algorithm", "ssl.protocol", "ssl.provider"),
+    *("ssl.secure.random.implementation", "ssl.trustmanager.algorithm", "sasl.oauthbearer.scope"),
 }
 """Settings that the code names to report them, or by coincidence (`scope`)."""
 _COMPOSED: Final = {

@@ -41,6 +41,7 @@ from kafka_shim.protocol.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.tls.context import build_server_context
@@ -170,27 +171,51 @@ async def test_a_pem_keystore_is_read(tmp_path: Path) -> None:
     assert await outcome(settings, trusting(tmp_path / "ca.pem")) == ErrorCode.NONE
 
 
-async def test_a_keystore_that_a_client_changes_is_not_loaded(tmp_path: Path) -> None:
-    """A real broker uses the new certificate at once (KIP-226)."""
+async def test_a_keystore_that_a_client_sets_is_of_one_broker_until_a_reset(tmp_path: Path) -> None:
+    """A wrong one is an error that names setting and file."""
     authority = trustme.CA()
     store, other = tmp_path / "server.pem", tmp_path / "other.pem"
     for path in (store, other):
         authority.issue_cert("localhost").private_key_and_cert_chain_pem.write_to_path(path)
-    settings = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(store)}
     context = ssl.create_default_context()
     authority.configure_trust(context)
-    name = "listener.name.ssl.ssl.keystore.location"
-    resource = AlterConfigsResource(4, "1", [AlterableConfig(name=name, value=str(other))])
-    served = []
+
+    async def certificate(address: str) -> bytes:
+        wire = await open_tls(address, context)
+        served = wire.writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        await close(wire)
+        assert isinstance(served, bytes)
+        return served
+
+    async def alter(broker: Broker, location: Path) -> tuple[int, str | None]:
+        name = "listener.name.ssl.ssl.keystore.location"
+        resource = AlterConfigsResource(4, "1", [AlterableConfig(name=name, value=str(location))])
+        request = IncrementalAlterConfigsRequest(resources=[resource])
+        wire = await open_tls(broker.bootstrap_servers().split(",")[0], context)
+        [row] = (await wire.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)).responses
+        await close(wire)
+        return row.error_code, row.error_message
+
+    settings = {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(store)}
+    allowed = settings | {"ssl.allow.dn.changes": "true"}
+    async with serving(listeners=(TLS,), properties=allowed, brokers=2) as broker:
+        first, second = broker.bootstrap_servers().split(",")
+        original = await certificate(first)
+        code, text = await alter(broker, tmp_path / "missing.pem")
+        assert code == ErrorCode.INVALID_REQUEST
+        assert text is not None
+        assert "ssl.keystore.location" in text
+        assert "missing.pem" in text
+        assert await alter(broker, other) == (ErrorCode.NONE, None)
+        assert await certificate(first) != original
+        assert await certificate(second) == original
+        broker.reset_to_initial_state()
+        assert await certificate(first) == original
     async with serving(listeners=(TLS,), properties=settings) as broker:
-        for _ in range(2):
-            wire = await open_tls(broker.bootstrap_servers(), context)
-            served.append(wire.writer.get_extra_info("ssl_object").getpeercert(binary_form=True))
-            request = IncrementalAlterConfigsRequest(resources=[resource])
-            response = await wire.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
-            await close(wire)
-            assert response.responses[0].error_code == ErrorCode.NONE
-    assert served[0] == served[1]
+        code, text = await alter(broker, other)
+        assert code == ErrorCode.INVALID_REQUEST
+        assert text is not None
+        assert "must keep its names: its subject is `OU=Testing cert #" in text
 
 
 async def test_a_pkcs12_keystore_and_truststore_are_used_for_mutual_tls(tmp_path: Path) -> None:

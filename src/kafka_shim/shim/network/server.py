@@ -28,7 +28,7 @@ from kafka_shim.shim.network.resource_limits import (
 from kafka_shim.text.logs import Log
 
 if TYPE_CHECKING:
-    import ssl
+    from kafka_shim.shim.network.listener_stores import ListenerStores
 
 log = Log("shim.server")
 
@@ -56,7 +56,7 @@ class Server:
         """The number of connections that clients have opened."""
         self._overdue_check_timer: asyncio.TimerHandle | None = None
         self._is_stopped = False
-        self._contexts: dict[str, ssl.SSLContext] = {}
+        self._stores: ListenerStores | None = None
         self.receive_buffer = memoryview(bytearray(_RECEIVED_BYTES_MAX))
         self.quotas = ConnectionQuotas(self.cluster)
         self.close_log = CloseLog(self.cluster.clock)
@@ -209,19 +209,19 @@ class Server:
             return lambda: Connection(self, listener, node_id)
         from kafka_shim.shim.network.tls_connection import TlsConnection  # noqa: PLC0415 - as said
 
-        context = self._tls_context_of_listener(listener)
-        return lambda: TlsConnection(self, listener, node_id, context)
+        stores = self._listener_stores()
+        stores.add(listener)
+        return lambda: TlsConnection(
+            self, listener, node_id, stores.context(listener.name, node_id)
+        )
 
-    def _tls_context_of_listener(self, listener: ListenerConfig) -> "ssl.SSLContext":
-        """Return a TLS context per listener, which its nodes share."""
-        if listener.name not in self._contexts:
-            from kafka_shim.shim.tls.context import build_server_context  # noqa: PLC0415 - as said
+    def _listener_stores(self) -> "ListenerStores":
+        """Return the TLS contexts of all listeners, made for the first TLS listener."""
+        if self._stores is None:
+            from kafka_shim.shim.network.listener_stores import ListenerStores  # noqa: PLC0415 - as said
 
-            advertised = [listener.advertised[0]] if listener.advertised else []
-            self._contexts[listener.name] = build_server_context(
-                self.config.properties, listener.name, listener.host, *advertised
-            )
-        return self._contexts[listener.name]
+            self._stores = ListenerStores(self.cluster)
+        return self._stores
 
     async def stop(self) -> None:
         """Stop listening, let written responses go out, close every connection."""

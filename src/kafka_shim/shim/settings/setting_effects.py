@@ -65,7 +65,8 @@ _OBEYED_NAMES: Final = """
     share.auto.offset.reset share.delivery.count.limit share.heartbeat.interval.ms
     share.isolation.level share.partition.max.record.locks share.record.lock.duration.ms
     share.renew.acknowledge.enable share.session.timeout.ms socket.request.max.bytes
-    ssl.cipher.suites ssl.client.auth ssl.enabled.protocols ssl.key.password
+    ssl.allow.dn.changes ssl.allow.san.changes ssl.cipher.suites ssl.client.auth
+    ssl.enabled.protocols ssl.key.password
     ssl.keystore.certificate.chain ssl.keystore.key ssl.keystore.location
     ssl.keystore.password ssl.keystore.type ssl.principal.mapping.rules
     ssl.truststore.certificates ssl.truststore.location ssl.truststore.password

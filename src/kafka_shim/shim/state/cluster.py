@@ -320,6 +320,9 @@ class Cluster:
         self.upkeep: LogMaintenance | None = None
         self.observe_change: ChangeObserver | None = None
         self.when_throttles_changed: Callable[[], None] = lambda: None
+        self.check_listener_stores: Callable[[int, Mapping[str, str]], None] = lambda _, __: None
+        """Raises ConfigError if a broker cannot load the TLS stores of altered settings."""
+        self.load_listener_stores: Callable[[int], None] = lambda _: None
         self.initial_topic_ids: dict[str, bytes] = {}  # which a reset keeps, as clients know them
         self.reset_to_initial_state()
 

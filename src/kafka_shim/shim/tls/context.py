@@ -27,8 +27,6 @@ _SUITE = re.compile(
     r"|CHACHA20_POLY1305_SHA256)"
 )
 _WITHOUT_EFFECT = {
-    "ssl.allow.dn.changes",
-    "ssl.allow.san.changes",
     "ssl.engine.factory.class",
     "ssl.keymanager.algorithm",
     "ssl.protocol",
@@ -36,6 +34,7 @@ _WITHOUT_EFFECT = {
     "ssl.secure.random.implementation",
     "ssl.trustmanager.algorithm",
 }
+_STORE_TYPES = ("JKS", "PEM", "PKCS12")
 _CLIENT_AUTH = {
     "none": ssl.CERT_NONE,
     "requested": ssl.CERT_OPTIONAL,
@@ -48,7 +47,7 @@ def build_server_context(settings: Mapping[str, str], listener: str, *hosts: str
 
     A generated certificate is for these hosts and the local ones.
     """
-    listener_settings = _settings_of_listener(settings, listener)
+    listener_settings = settings_of_listener(settings, listener)
     context = JavaAlertContext(ssl.PROTOCOL_TLS_SERVER)
     # as in Java: any certificate of the truststore is trusted, not only self-signed authorities
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
@@ -56,13 +55,13 @@ def build_server_context(settings: Mapping[str, str], listener: str, *hosts: str
     if mode not in _CLIENT_AUTH:
         raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")
     try:
-        if not any(key.startswith("ssl.keystore.") for key in listener_settings):
+        if has_keystore(listener_settings):
+            load_keystore(context, listener_settings)
+        else:
             generated_certificates.load_generated_certificates(
                 context, listener_settings.get("shim.tls.directory"), hosts
             )
-        else:
-            _load_keystore(context, listener_settings)
-        _load_truststore(context, listener_settings)
+        load_truststore(context, listener_settings)
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"listener {listener}: cannot set up TLS: {_load_error_text(error)}"
@@ -143,7 +142,7 @@ def _load_error_text(error: OSError | ValueError) -> str:
     return f"{place}{error.strerror or error}"
 
 
-def _settings_of_listener(settings: Mapping[str, str], listener: str) -> dict[str, str]:
+def settings_of_listener(settings: Mapping[str, str], listener: str) -> dict[str, str]:
     prefix = f"listener.name.{listener.lower()}."
     general = {
         key: value for key, value in settings.items() if key.startswith(("ssl.", "shim.tls."))
@@ -156,47 +155,83 @@ def _settings_of_listener(settings: Mapping[str, str], listener: str) -> dict[st
     return general | special
 
 
-def _load_keystore(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
+def has_keystore(listener_settings: Mapping[str, str]) -> bool:
+    """Return whether a listener has a key store of its own, not a generated certificate."""
+    return any(key.startswith("ssl.keystore.") for key in listener_settings)
+
+
+def keystore_pem(listener_settings: Mapping[str, str]) -> str:
+    """Return key and certificates of a key store. Raise ConfigError if it cannot be read."""
     chain = listener_settings.get("ssl.keystore.certificate.chain")
-    password = listener_settings.get("ssl.key.password") or listener_settings.get(
-        "ssl.keystore.password"
-    )
-    if chain is not None:
-        _load_pem_text(
-            context, chain + "\n" + listener_settings.get("ssl.keystore.key", ""), password
-        )
-        return
     location = listener_settings.get("ssl.keystore.location", "")
+    store_password = listener_settings.get("ssl.keystore.password")
+    key_password = listener_settings.get("ssl.key.password")
+    if chain is not None and location:
+        raise ConfigError("ssl.keystore.location and ssl.keystore.certificate.chain: remove one")
+    if chain is not None:
+        return chain + "\n" + listener_settings.get("ssl.keystore.key", "")
     if not location:
         raise ConfigError("ssl.keystore.location is missing: name a PEM file or a PKCS12 store")
-    if listener_settings.get("ssl.keystore.type", "JKS").upper() == "PEM" or location.endswith(
-        ".pem"
-    ):
-        _load_certificate_chain(context, location, password, f"ssl.keystore.location `{location}`")
-    else:
-        with _naming_setting_in_errors(f"ssl.keystore.location `{location}`"):
-            pem = generated_certificates.pkcs12_to_pem(Path(location), password)
-        _load_pem_text(context, pem, None)
+    with _naming_setting_in_errors(f"ssl.keystore.location `{location}`"):
+        if _is_pem("ssl.keystore.type", listener_settings):
+            return Path(location).read_text(encoding="ascii")
+        if store_password and key_password and store_password != key_password:
+            raise ValueError("ssl.key.password is not the password of the key")
+        return generated_certificates.pkcs12_to_pem(Path(location), store_password or key_password)
 
 
-def _load_truststore(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
+def load_keystore(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
+    """Load the key store from a temporary file, since the standard library reads only files."""
+    pem = keystore_pem(listener_settings)
+    location = listener_settings.get("ssl.keystore.location")
+    store = f"ssl.keystore.location `{location}`" if location else "the key store"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "identity.pem"
+        path.touch(mode=0o600)
+        path.write_text(pem)
+        try:
+            # without a password the library would ask for one at the terminal
+            context.load_cert_chain(path, password=listener_settings.get("ssl.key.password", ""))
+        except ssl.SSLError as error:
+            raise ConfigError(
+                f"{store} holds no PEM key and certificate that go together, or the"
+                f" password is not the one of the key ({error.reason or 'not PEM'})"
+            ) from error
+
+
+def load_truststore(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
+    """Let a context trust the certificates of the trust store, if the listener has one."""
     text = listener_settings.get("ssl.truststore.certificates")
+    location = listener_settings.get("ssl.truststore.location")
+    if text is not None and location is not None:
+        raise ConfigError("ssl.truststore.location and ssl.truststore.certificates: remove one")
     if text is not None:
         with _naming_setting_in_errors("ssl.truststore.certificates"):
             context.load_verify_locations(cadata=text)
-        return
-    location = listener_settings.get("ssl.truststore.location")
-    if location is None:
-        return
-    is_pem = listener_settings.get("ssl.truststore.type", "JKS").upper() == "PEM"
-    with _naming_setting_in_errors(f"ssl.truststore.location `{location}`"):
-        if is_pem or location.endswith(".pem"):
-            context.load_verify_locations(cadata=Path(location).read_text(encoding="ascii"))
-        else:
-            password = listener_settings.get("ssl.truststore.password")
-            context.load_verify_locations(
-                cadata=generated_certificates.pkcs12_to_pem(Path(location), password)
-            )
+    elif location is not None:
+        with _naming_setting_in_errors(f"ssl.truststore.location `{location}`"):
+            if _is_pem("ssl.truststore.type", listener_settings):
+                pem = Path(location).read_text(encoding="ascii")
+            else:
+                password = listener_settings.get("ssl.truststore.password")
+                pem = generated_certificates.pkcs12_to_pem(Path(location), password)
+            context.load_verify_locations(cadata=pem)
+
+
+def _is_pem(type_setting: str, listener_settings: Mapping[str, str]) -> bool:
+    """Return whether a store is PEM. Raise ConfigError for its type or password, as Kafka does."""
+    store = type_setting.removesuffix(".type")
+    kind = listener_settings.get(type_setting)
+    if kind is None:
+        return listener_settings[f"{store}.location"].endswith(".pem")
+    if kind.upper() not in _STORE_TYPES:
+        raise ConfigError(f"{type_setting} `{kind}`: expected one of {', '.join(_STORE_TYPES)}")
+    if kind.upper() == "PEM" and f"{store}.password" in listener_settings:
+        raise ConfigError(
+            f"{store}.password: PEM has no password of a store; remove the setting (that of an"
+            " encrypted key is ssl.key.password)"
+        )
+    return kind.upper() == "PEM"
 
 
 @contextlib.contextmanager
@@ -207,27 +242,3 @@ def _naming_setting_in_errors(setting: str) -> Iterator[None]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{setting}: {reason}") from error
-
-
-def _load_pem_text(context: ssl.SSLContext, pem: str, password: str | None) -> None:
-    """Load a PEM text from a temporary file, since the standard library reads only files."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "identity.pem"
-        path.touch(mode=0o600)
-        path.write_text(pem)
-        _load_certificate_chain(context, path, password, "the key store")
-
-
-def _load_certificate_chain(
-    context: ssl.SSLContext, path: str | Path, password: str | None, store_description: str
-) -> None:
-    try:
-        # without a password the library would ask for one at the terminal
-        context.load_cert_chain(path, password=password or "")
-    except ssl.SSLError as error:
-        raise ConfigError(
-            f"{store_description} holds no PEM key and certificate that go together, or the"
-            f" password is not the one of the key ({error.reason or 'not PEM'})"
-        ) from error
-    except OSError as error:
-        raise ConfigError(f"{store_description}: {error.strerror or error}") from error

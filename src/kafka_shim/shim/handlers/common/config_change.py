@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.handlers.common.broker_config_checks import check_running_broker_settings
 from kafka_shim.shim.handlers.common.config_resources import (
     ConfigResourceError,
@@ -23,7 +24,7 @@ from kafka_shim.shim.state.settings.config_values import (
     list_elements,
     validated_canonical_value,
 )
-from kafka_shim.shim.state.settings.configs import Configs
+from kafka_shim.shim.state.settings.configs import Configs, listener_setting
 from kafka_shim.shim.state.settings.metrics_patterns import parse_match_patterns
 from kafka_shim.shim.state.share_partitions.dead_letters import QUEUE as DEAD_LETTER_QUEUE
 from kafka_shim.shim.state.topics import name_error
@@ -150,6 +151,7 @@ def store_settings(
         case ConfigResourceType.BROKER:
             before, configs.brokers[int(name)] = configs.brokers.get(int(name), {}), dict(new)
             context.cluster.report_settings(f"broker {name}", before, new)
+            context.cluster.load_listener_stores(int(name))
         case ConfigResourceType.GROUP:
             before = configs.groups.get(name, {})
             configs.store_group_settings(name, new)
@@ -178,11 +180,31 @@ def check_broker_settings(name: str, new: Mapping[str, str], context: RequestCon
         message = f"settings that cannot be the same for all brokers: {', '.join(single)}"
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
     _check_setting_values({key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST)
+    _check_setting_values(
+        _dynamic_listener_settings(new, definitions), definitions, ErrorCode.INVALID_REQUEST
+    )
     if context.facts.configs.broker_list_config_rejects_duplicates:
         _check_list_elements_distinct(
             {key: new[key] for key in known}, definitions, ErrorCode.INVALID_REQUEST
         )
     check_running_broker_settings({key: new[key] for key in known}, context)
+    if name:
+        try:
+            context.cluster.check_listener_stores(int(name), new)
+        except ConfigError as error:
+            raise ConfigResourceError(ErrorCode.INVALID_REQUEST, str(error)) from error
+
+
+def _dynamic_listener_settings(
+    new: Mapping[str, str], definitions: Mapping[str, ConfigDefinition]
+) -> dict[str, str]:
+    """Return the settings of listeners, without prefix, that a running broker can change."""
+    without_prefix = {listener_setting(key) or "": value for key, value in new.items()}
+    return {
+        key: value
+        for key, value in without_prefix.items()
+        if key in definitions and definitions[key].dynamic
+    }
 
 
 def _check_altered_topic_name(name: str, context: RequestContext) -> None:

@@ -1,5 +1,6 @@
 """A setting as a broker describes it: its value, and all that has a say in it (KIP-226)."""
 
+from collections.abc import Iterable
 from enum import IntEnum
 
 import msgspec
@@ -64,13 +65,20 @@ def config_entry(
     )
 
 
-def unknown_config_entry(name: str, source: ConfigSource, *, read_only: bool = True) -> ConfigEntry:
+def unknown_config_entry(
+    name: str,
+    source: ConfigSource,
+    *,
+    read_only: bool = True,
+    base_synonyms: Iterable[ConfigSynonym] = (),
+) -> ConfigEntry:
     """Return the entry of a setting unknown to Kafka, whose value is treated as sensitive."""
+    others = (ConfigSynonym(synonym.name, None, synonym.source) for synonym in base_synonyms)
     return ConfigEntry(
         name=name,
         value=None,
         source=source,
-        synonyms=(ConfigSynonym(name, None, source),),
+        synonyms=(ConfigSynonym(name, None, source), *others),
         type_code=0,
         read_only=read_only,
         is_sensitive=True,

@@ -4,6 +4,7 @@ A value set on the resource itself wins; then one set dynamically on the broker,
 on all brokers, the broker's static configuration, and last the default (KIP-226).
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 
 from kafka_shim.protocol.enums import ConfigResourceType
@@ -51,6 +52,15 @@ _FetchBytesMax = tuple[Mapping[str, str], Mapping[str, str], int | None]
 """The limit for the response to a Fetch, after the settings of all brokers and of one when it was
 read.
 """
+
+
+_LISTENER_SETTING = re.compile(r"listener\.name\.[^.]*\.(.*)")
+
+
+def listener_setting(name: str) -> str | None:
+    """Return the setting behind `listener.name.<listener>.`; None without this prefix."""
+    match = _LISTENER_SETTING.fullmatch(name)
+    return None if match is None else match[1]
 
 
 def _store_settings(
@@ -259,9 +269,35 @@ class Configs:
             is_dynamic = definition.dynamic and name not in configs_wrongly_shown_as_read_only
             read_only = not is_dynamic and name not in configs_wrongly_shown_as_alterable
             yield config_entry(name, value, synonyms, definition, read_only=read_only)
-        unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
-        for name in sorted(unknown) if with_unknown else ():
-            yield unknown_config_entry(name, ConfigSource.STATIC_BROKER)
+        if with_unknown:
+            yield from self._unknown_broker_entries(node_id)
+
+    def _unknown_broker_entries(self, node_id: int) -> Iterator[ConfigEntry]:
+        """Yield settings that are not defined, or only without the prefix of a listener."""
+        static, own = self._static_of(node_id), self.brokers.get(node_id, _NOTHING)
+        of_listeners = {name for name in own if listener_setting(name) is not None}
+        for name in sorted((static.keys() | of_listeners) - self.broker_definitions.keys()):
+            if (base := listener_setting(name)) is not None:
+                yield self._listener_entry(name, base, node_id)
+            else:
+                yield unknown_config_entry(name, ConfigSource.STATIC_BROKER)
+
+    def _listener_entry(self, name: str, base: str, node_id: int) -> ConfigEntry:
+        """Return the entry of a listener's setting, which takes precedence over the `base` one."""
+        definition = self.broker_definitions.get(base)
+        synonyms = [
+            ConfigSynonym(synonym, values[synonym], source)
+            for source, values in self._values_by_precedence(node_id)
+            for synonym in (name, base)
+            if synonym in values
+        ]
+        if definition is not None and definition.default is not None:
+            synonyms.append(ConfigSynonym(base, definition.default, ConfigSource.DEFAULT))
+        while synonyms[0].name != name:
+            del synonyms[0]
+        if definition is None:
+            return unknown_config_entry(name, synonyms[0].source, base_synonyms=synonyms[1:])
+        return config_entry(name, synonyms[0].value, synonyms, definition, read_only=True)
 
     def _was_altered(self, node_id: int) -> bool:
         return bool(node_id in self.brokers or self.all_brokers or self.all_brokers_were_altered)
