@@ -12,6 +12,11 @@ import pytest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
+from kafka_shim.protocol.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from kafka_shim.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from kafka_shim.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -29,6 +34,7 @@ from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
+from kafka_shim.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from kafka_shim.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -205,6 +211,30 @@ def test_a_member_without_topics_takes_no_partitions_away() -> None:
     assert idle.assignment.topic_partitions == []
     found = beat("first", first.member_epoch, ["orders"]).assignment
     assert found is None or len(found.topic_partitions[0].partitions) == 2
+
+
+def test_a_replica_is_in_its_new_directory_at_once() -> None:
+    """On a real broker, it is listed as a future replica until it is copied."""
+    stage = Stage(properties={"log.dirs": "/a,/b"})
+    stage.topic("orders", 2)
+
+    def places() -> list[tuple[str, list[int], bool]]:
+        response = stage.ask(ApiKey.DESCRIBE_LOG_DIRS, 4, DescribeLogDirsRequest(topics=None))
+        return [
+            (
+                result.log_dir,
+                [row.partition_index for topic in result.topics for row in topic.partitions],
+                any(row.is_future_key for topic in result.topics for row in topic.partitions),
+            )
+            for result in response.results
+        ]
+
+    assert places() == [("/a", [0], False), ("/b", [1], False)]
+    moved = AlterReplicaLogDirTopic(name="orders", partitions=[0])
+    request = AlterReplicaLogDirsRequest([AlterReplicaLogDir(path="/b", topics=[moved])])
+    response = stage.ask(ApiKey.ALTER_REPLICA_LOG_DIRS, 2, request)
+    assert response.results[0].partitions[0].error_code == 0
+    assert places() == [("/a", [], False), ("/b", [0, 1], False)]
 
 
 def test_the_first_member_of_a_group_does_not_wait() -> None:

@@ -9,6 +9,7 @@ from tests.recordings.records import (
     admin_scenarios,
     compaction_scenarios,
     content_scenarios,
+    disk_scenarios,
     duplicate_scenarios,
     fetch_scenarios,
     idle_scenarios,
@@ -42,6 +43,7 @@ SCENARIOS = by_name(
         state_scenarios,
         limit_scenarios,
         odd_name_scenarios,
+        disk_scenarios,
     )
 )
 
@@ -60,6 +62,7 @@ KIND = Kind(
     settings=lambda release: {"log.cleaner.backoff.ms": "200"},
     own_settings={
         **admin_scenarios.OWN_SETTINGS,
+        **disk_scenarios.OWN_SETTINGS,
         **idle_scenarios.OWN_SETTINGS,
         **state_scenarios.OWN_SETTINGS,
         **limit_scenarios.OWN_SETTINGS,

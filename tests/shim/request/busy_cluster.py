@@ -154,7 +154,7 @@ class BusyCluster(Stage):
             topics.create_topic(name, [[1, 2, 3]], {})
         self.known: dict[ApiKey, dict[str, Any]] = {}
         self._keep(_OF_QUORUM, cluster_id=self.cluster.config.cluster_id)
-        self._keep([ApiKey.ALTER_REPLICA_LOG_DIRS], path=self.cluster.configs.first_log_dir(1))
+        self._keep([ApiKey.ALTER_REPLICA_LOG_DIRS], path=self.cluster.configs.log_directories(1)[0])
         for api, values in _BEFORE:
             if api in self.dispatcher.apis.advertised:
                 self._prepare(api, values)

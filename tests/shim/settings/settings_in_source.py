@@ -30,7 +30,16 @@ _CHECKS: Final = (
 )
 """Modules that name settings only to validate, to list or to return them."""
 _READ_ELSEWHERE: Final = frozenset(
-    {"listeners", "match", "metrics", "port", FETCH_BYTES_MAX, REBALANCE_PROTOCOLS}
+    {
+        "listeners",
+        "log.dir",
+        "log.dirs",
+        "match",
+        "metrics",
+        "port",
+        FETCH_BYTES_MAX,
+        REBALANCE_PROTOCOLS,
+    }
 )
 """Settings that the shim reads, but without a dot in their name, in one of `_CHECKS`, or by the
 name in the facts of releases.

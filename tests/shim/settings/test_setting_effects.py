@@ -147,11 +147,15 @@ def test_kafkas_own_classes_are_valid(name: str, value: str) -> None:
 
 
 def test_the_settings_without_effect_are_in_one_note(capsys: pytest.CaptureFixture[str]) -> None:
-    names = ("metric.reporters", "log.dirs", "listener.name.a.socket.send.buffer.bytes")
+    names = (
+        "metric.reporters",
+        "log.flush.interval.ms",
+        "listener.name.a.socket.send.buffer.bytes",
+    )
     config_of(*(word for name in names for word in ("-c", f"{name}=1")), "-c", "num.partitions=1")
     assert capsys.readouterr().err == (
         "kafka-shim: note: settings without effect: listener.name.a.socket.send.buffer.bytes,"
-        " log.dirs, metric.reporters\n"
+        " log.flush.interval.ms, metric.reporters\n"
     )
 
 

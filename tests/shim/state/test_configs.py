@@ -165,6 +165,6 @@ def test_levels_of_loggers_are_returned() -> None:
     assert {entry.source for entry in settings.logger_entries(1)} == {ConfigSource.BROKER_LOGGER}
 
 
-def test_the_log_directory_is_the_first_of_several() -> None:
-    assert configs(log_dirs="/a, /b").first_log_dir(1) == "/a"
-    assert configs().first_log_dir(1) == "/tmp/kafka-logs"
+def test_the_log_directories_are_those_of_log_dirs() -> None:
+    assert configs(log_dirs="/a, /b").log_directories(1) == ["/a", "/b"]
+    assert configs().log_directories(1) == ["/tmp/kafka-logs"]

@@ -1,8 +1,9 @@
-"""34 AlterReplicaLogDirs, versions 0-2. A broker here has one log directory (KIP-113).
+"""34 AlterReplicaLogDirs, versions 0-2. Move replicas to other log directories (KIP-113).
 
-Moving a partition to it changes nothing; any other directory gets LOG_DIR_NOT_FOUND (57). A topic
-whose name is too long for the folder of a moving partition gets INVALID_TOPIC_EXCEPTION (17). A
-denial is returned on every partition.
+They are there immediately. An unknown directory gets LOG_DIR_NOT_FOUND (57). A replica that does
+not exist yet goes to its directory, although the response has an error. A topic whose name is too
+long for the folder of a moving partition gets INVALID_TOPIC_EXCEPTION (17). A denial is returned on
+every partition.
 """
 
 from kafka_shim.authorizer.requirements import ALTER_REPLICA_LOG_DIRS
@@ -28,7 +29,7 @@ def handle(
         if context.facts.topics.denied_alter_log_dirs_lists_each_partition:
             return error_response(request, denial, None)
         return _response_of_errors(_same_error_for_all_partitions(request, denial))
-    log_dir = context.cluster.configs.first_log_dir(context.node_id)
+    directories = context.cluster.configs.log_directories(context.node_id)
     results: dict[str, dict[int, int]] = {}
     for request_dir in request.dirs:
         for topic in request_dir.topics:
@@ -36,7 +37,11 @@ def handle(
                 by_index = results.setdefault(topic.name, {})
                 if _is_future_name_too_long(topic.name, index):
                     by_index[index] = ErrorCode.INVALID_TOPIC_EXCEPTION
-                elif request_dir.path == log_dir:
+                elif request_dir.path in directories:
+                    if len(directories) > 1:
+                        context.cluster.replica_directories.move(
+                            context.node_id, (topic.name, index), request_dir.path, directories
+                        )
                     by_index[index] = _missing_replica_error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND

@@ -1,4 +1,4 @@
-"""35 DescribeLogDirs, versions 0-5. The partitions in this broker's only log directory (KIP-113).
+"""35 DescribeLogDirs, versions 0-5. The replicas in each log directory of this broker (KIP-113).
 
 Up to version 2 a denial is an empty response without an error. Sizes are those of the records in
 memory.
@@ -6,7 +6,7 @@ memory.
 DEVIATION: total and usable size of the disk are unknown (KIP-827), since there is none.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_shim.authorizer.requirements import DESCRIBE_LOG_DIRS
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -19,6 +19,7 @@ from kafka_shim.protocol.messages.describe_log_dirs import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.replica_directories import replicas_of_node
 from kafka_shim.shim.state.topics import Partition, Topic
 
 RequestedPartitions = dict[str, set[int]] | None
@@ -31,23 +32,24 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         return DescribeLogDirsResponse(error_code=error if context.version >= 3 else 0)
     requested = _requested_partitions(request)
     lists_all = context.facts.topics.describe_log_dirs_lists_unrequested_topics
-    open_partitions = (
-        (topic, _open_partitions_of_node(topic, context))
+    directories = context.cluster.configs.log_directories(context.node_id)
+    placed: Mapping[Partition, str] = {}
+    if len(directories) > 1:
+        placed = context.cluster.replica_directories.place(context.node_id, directories)
+    replicas = [
+        (topic, replicas_of_node(topic, context.node_id))
         for topic in _topics_to_list(requested, context)
-    )
-    rows = (
-        _topic_row(topic, partitions, requested)
-        for topic, partitions in open_partitions
-        if partitions
-    )
-    return DescribeLogDirsResponse(
-        results=[
-            DescribeLogDirsResult(
-                log_dir=context.cluster.configs.first_log_dir(context.node_id),
-                topics=[topic for topic in rows if topic.partitions or lists_all],
-            )
+    ]
+    results = []
+    for directory in directories:
+        rows = [
+            _topic_row(topic, here, requested)
+            for topic, partitions in replicas
+            if (here := _replicas_in(directory, partitions, placed))
         ]
-    )
+        topics = [row for row in rows if row.partitions or lists_all]
+        results.append(DescribeLogDirsResult(log_dir=directory, topics=topics))
+    return DescribeLogDirsResponse(results=results)
 
 
 error_response = mirroring_error_builder(DescribeLogDirsResponse)
@@ -71,13 +73,13 @@ def _topics_to_list(requested: RequestedPartitions, context: RequestContext) -> 
     return (topic for name in requested if (topic := topics.get(name)) is not None)
 
 
-def _open_partitions_of_node(topic: Topic, context: RequestContext) -> list[Partition]:
-    node_id = context.node_id
-    return [
-        partition
-        for partition in topic.partitions
-        if node_id in partition.replicas and partition.is_open
-    ]
+def _replicas_in(
+    directory: str, replicas: Sequence[Partition], placed: Mapping[Partition, str]
+) -> Sequence[Partition]:
+    """Return the replicas in a directory; all if none was placed, as there is only one."""
+    if not placed:
+        return replicas
+    return [replica for replica in replicas if placed[replica] == directory]
 
 
 def _topic_row(

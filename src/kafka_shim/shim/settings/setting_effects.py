@@ -41,7 +41,7 @@ _OBEYED_NAMES: Final = """
     listener.security.protocol.map listeners log.cleaner.backoff.ms
     log.cleaner.delete.retention.ms log.cleaner.enable log.cleaner.max.compaction.lag.ms
     log.cleaner.min.cleanable.ratio log.cleaner.min.compaction.lag.ms log.cleanup.policy
-    log.index.interval.bytes log.message.timestamp.after.max.ms
+    log.dir log.dirs log.index.interval.bytes log.message.timestamp.after.max.ms
     log.message.timestamp.before.max.ms log.message.timestamp.difference.max.ms
     log.message.timestamp.type log.retention.bytes log.retention.check.interval.ms
     log.retention.hours log.retention.minutes log.retention.ms log.roll.hours log.roll.ms

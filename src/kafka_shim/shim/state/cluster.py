@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.logs.log import PartitionLog
     from kafka_shim.shim.state.quotas.quotas import Quotas
     from kafka_shim.shim.state.quotas.throttles import Throttles
+    from kafka_shim.shim.state.replica_directories import ReplicaDirectories
     from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
     from kafka_shim.shim.state.share_partitions.share_sessions import ShareSessions
     from kafka_shim.shim.state.share_partitions.share_state import ShareStates
@@ -202,6 +203,12 @@ def _make_telemetry(cluster: "Cluster") -> "PerNode[Telemetry]":
     return PerNode(partial(_create_node_telemetry, cluster))
 
 
+def _make_replica_directories(cluster: "Cluster") -> "ReplicaDirectories":
+    from kafka_shim.shim.state.replica_directories import ReplicaDirectories
+
+    return ReplicaDirectories(cluster.topics)
+
+
 def _make_group_log(cluster: "Cluster") -> "GroupLog":
     from kafka_shim.shim.state.groups.group_log import GroupLog
 
@@ -289,6 +296,7 @@ class Cluster:
     share_sessions = LazyStore(_make_share_sessions)
     fetch_sessions = LazyStore(_make_fetch_sessions)
     telemetry = LazyStore(_make_telemetry)
+    replica_directories = LazyStore(_make_replica_directories)
     throttles: "Throttles | None" = None
     """Set only while clients have quotas."""
 

@@ -185,12 +185,12 @@ class Configs:
     def effective_broker_bool(self, name: str, node_id: int | None = None) -> bool:
         return self.effective_broker_value(name, node_id) == "true"
 
-    def first_log_dir(self, node_id: int) -> str:
-        """Return the broker's log directory: the first one of `log.dirs`."""
+    def log_directories(self, node_id: int) -> list[str]:
+        """Return the broker's log directories."""
         dirs = self.effective_broker_value("log.dirs", node_id) or self.effective_broker_value(
             "log.dir", node_id
         )
-        return list_elements(dirs or "")[0]
+        return list_elements(dirs or "")
 
     def accepts_topic_value(self, name: str, value: str) -> bool:
         """Return whether a value is valid for a topic setting; True for unknown settings."""
