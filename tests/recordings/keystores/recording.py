@@ -31,7 +31,7 @@ from tests.recordings.keystores.scenarios import BOTH, SCENARIOS, Alter, Copy, D
 from tests.recordings.keystores.stores import write_stores
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
-from tests.support.addresses import split
+from tests.support.commands import split
 from tests.support.frames import request_frame, sized
 
 PATIENCE_S: Final = 5

@@ -28,21 +28,27 @@ async def _redirect_to_inspector(_: Request) -> Response:
     return RedirectResponse("/inspector")
 
 
-async def _serve_inspector_file(request: Request) -> Response:
-    """Return the page or one of its files; they contain nothing of the broker and need no token."""
-    name = request.path_params.get("file", "index.html")
-    if name not in FILES:
-        return Response("there is no such file\n", 404, media_type="text/plain")
-    return Response(inspector_file_content(name), headers=HEADERS, media_type=FILES[name])
-
-
 FRONT_ROUTE = HttpRoute("/", _redirect_to_inspector)
 
 
-def create_inspector_routes(base_path: str) -> tuple[HttpRoute, HttpRoute]:
-    """Return the routes of a broker's inspector below this path."""
-    return HttpRoute(f"{base_path}/inspector", _serve_inspector_file), HttpRoute(
-        f"{base_path}/inspector/{{file}}", _serve_inspector_file
+def create_inspector_routes(
+    base_path: str, control_of_path: Callable[[dict[str, str]], object]
+) -> tuple[HttpRoute, HttpRoute]:
+    """Return the routes of a broker's inspector below this path.
+
+    `control_of_path` raises ControlError for the path of an unknown broker.
+    """
+
+    async def serve_file(request: Request) -> Response:
+        """Return the page or one of its files, which have nothing of the broker: without token."""
+        control_of_path(dict(request.path_params))
+        name = request.path_params.get("file", "index.html")
+        if name not in FILES:
+            return Response("there is no such file\n", 404, media_type="text/plain")
+        return Response(inspector_file_content(name), headers=HEADERS, media_type=FILES[name])
+
+    return HttpRoute(f"{base_path}/inspector", serve_file), HttpRoute(
+        f"{base_path}/inspector/{{file}}", serve_file
     )
 
 
