@@ -7,7 +7,7 @@ from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, time_sliced,
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.jobs.ingest import ingest_new_data
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
-from kafka_shim.pipeline.spark.lake_tables import lake_table
+from kafka_shim.pipeline.spark.trace_tables import lake_table
 from kafka_shim.pipeline.trace_input import spark_trace_input
 from kafka_shim.protocol.api_versions import RELEASES
 

@@ -22,12 +22,11 @@ from pathlib import Path
 
 from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.client.client import ClientError, connect
-from kafka_shim.conformance import token_signing
+from kafka_shim.conformance import RequirementLevel, token_signing
 from kafka_shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
 from kafka_shim.conformance.report import Report, as_json, as_text, read_report, report_from_results
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.conformance.runner import ResultListener, run_cases, select_cases
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey

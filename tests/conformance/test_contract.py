@@ -13,11 +13,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kafka_shim.conformance import case_tables
+from kafka_shim.conformance import TOOLS, case_tables
 from kafka_shim.conformance.cases import all_cases
 from kafka_shim.conformance.commands import COMMANDS, answer_violation, read_contract
 from kafka_shim.conformance.contract import contract_json_schema, contract_page_lines
-from kafka_shim.conformance.profile import TOOLS
 from tests.support.generated_files import outdated
 
 ROOT = Path(__file__).parents[2]

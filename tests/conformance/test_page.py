@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseOutcome
 from kafka_shim.conformance.frames import ReportedExchange
 from kafka_shim.conformance.report import Report, ResultRow, as_html
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from tests.support.browser import BROWSER, DRIVER
 from tests.support.commands import SHIM
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.conformance import TOOLS
 from kafka_shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.conformance.cases import all_cases
-from kafka_shim.conformance.profile import TOOLS
 from kafka_shim.conformance.runner import run_cases, select_cases
 from kafka_shim.protocol.api_versions import RELEASES
 

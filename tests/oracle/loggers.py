@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
-from kafka_shim.schemas.releases.history import minor_release
+from kafka_shim.schemas.releases import minor_release
 from kafka_shim.shim.state.settings.broker_loggers import table_path
 from tests.oracle.real_kafka import RealKafka, fetched
 from tests.recordings.peers.peer import ask_root

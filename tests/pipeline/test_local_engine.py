@@ -14,10 +14,9 @@ import pytest
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.cli import main
-from kafka_shim.pipeline import engine_choice
+from kafka_shim.pipeline import engine_choice, local
 from kafka_shim.pipeline.engines.duckdb_engine import DuckDbEngine
 from kafka_shim.pipeline.jobs import JOBS, import_job
-from kafka_shim.pipeline.local import trace_tables
 from kafka_shim.pipeline.trace_input import local_trace_input
 from kafka_shim.policy.formats import format_acls_losslessly
 from tests.pipeline import twin
@@ -88,7 +87,7 @@ def test_a_lake_gives_the_same_result_as_its_trace(
     lake = tmp_path / "lake"
     (lake / "_runs").mkdir(parents=True)
     engine = DuckDbEngine()
-    tables = trace_tables.LocalTraceTables(engine, [recorded.trace], {})
+    tables = local.LocalTraceTables(engine, [recorded.trace], {})
     for name in ("accesses", "requests", "damage"):
         engine.write_parquet(tables.table(name), str(lake / name / "date=2023-11-14"))
     words = ("pipeline", "denials", "--engine", "duckdb", "--acls", recorded.acl_file)

@@ -46,7 +46,7 @@ def test_the_lake_has_every_row_once(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
-    from kafka_shim.pipeline.spark.lake_tables import lake_table
+    from kafka_shim.pipeline.spark.trace_tables import lake_table
     from kafka_shim.pipeline.trace_input import spark_trace_input
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -153,7 +153,7 @@ def test_denials_that_arrived_while_nobody_watched_are_reported(spark: Any, tmp_
 def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
     """The response with the name comes after the request with the id, in another segment."""
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
-    from kafka_shim.pipeline.spark.lake_tables import lake_table
+    from kafka_shim.pipeline.spark.trace_tables import lake_table
     from kafka_shim.pipeline.trace_input import spark_trace_input
     from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
 
@@ -255,7 +255,7 @@ def wait_for(what: Any, child: subprocess.Popen[str]) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("moment", ["begun", "staged", "noted"])
 def test_a_killed_run_loses_and_duplicates_no_rows(spark: Any, tmp_path: Path, moment: str) -> None:
-    from kafka_shim.pipeline.spark.lake_tables import lake_table
+    from kafka_shim.pipeline.spark.trace_tables import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     random_trace(trace, random.Random(1), AUTHORIZER, 3000)
@@ -292,7 +292,7 @@ def test_a_killed_run_loses_and_duplicates_no_rows(spark: Any, tmp_path: Path, m
 
 @pytest.mark.heavy
 def test_following_continues_until_it_is_stopped(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.spark.lake_tables import lake_table
+    from kafka_shim.pipeline.spark.trace_tables import lake_table
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     random_trace(trace, random.Random(1), AUTHORIZER, 100)

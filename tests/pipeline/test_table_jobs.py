@@ -187,7 +187,7 @@ def test_diff_reports_lost_access(open_trace: OpenTrace, tmp_path: Path) -> None
 def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.data_source import trace_table
-    from kafka_shim.pipeline.spark.lake_tables import lake_table
+    from kafka_shim.pipeline.spark.trace_tables import lake_table
     from kafka_shim.pipeline.tables import TABLES
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"

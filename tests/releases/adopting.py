@@ -14,9 +14,8 @@ from pathlib import Path
 
 from kafka_shim.protocol.codec.message_spec import snake_case
 from kafka_shim.schemas.pins import PYPROJECT, read_pins, sha256_of
-from kafka_shim.schemas.releases import features, settings
+from kafka_shim.schemas.releases import Release, features, minor_release, settings
 from kafka_shim.schemas.releases.extract import JARS, MANIFEST, fact_file_texts, manifest_text
-from kafka_shim.schemas.releases.history import Release, minor_release
 from tests.oracle.real_kafka import jars, numbers
 from tests.releases.snapshot import Range, Snapshot
 

@@ -8,9 +8,8 @@ import msgspec
 from kafka_shim.schemas.facts import Definition, read_enum_codes_of_jar, read_jar_definitions
 from kafka_shim.schemas.merge import parse_versions
 from kafka_shim.schemas.pins import Jar
-from kafka_shim.schemas.releases import Fact
+from kafka_shim.schemas.releases import Fact, Release
 from kafka_shim.schemas.releases.extract import FEATURE, extract_facts
-from kafka_shim.schemas.releases.history import Release
 from tests.authorizer.record_asked_by_brokers import asked
 from tests.oracle.real_kafka import jars, numbers
 from tests.releases.bytecode import Calls, methods

@@ -4,8 +4,8 @@ import json
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.schemas.pins import PYPROJECT, read_pins
+from kafka_shim.schemas.releases import minor_release
 from kafka_shim.schemas.releases.extract import JARS, fact_file_texts
-from kafka_shim.schemas.releases.history import minor_release
 from tests.recordings.conformance.scenario import recordings, scenario_count
 from tests.releases import adopting, table
 from tests.releases.test_differing import release, request

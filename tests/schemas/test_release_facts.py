@@ -6,13 +6,18 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.schemas.releases import FEATURES, SETTINGS, Facts, extract, features, settings
-from kafka_shim.schemas.releases.history import (
+from kafka_shim.schemas.releases import (
+    FEATURES,
+    SETTINGS,
+    Facts,
     Release,
+    extract,
+    features,
     group_facts,
     merge_releases,
     minor_release,
     render_history,
+    settings,
 )
 
 NUMBER = {"type": "int", "default": "1"}

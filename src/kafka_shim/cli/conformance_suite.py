@@ -12,7 +12,7 @@ from kafka_shim.cli import EXIT_MISMATCH
 from kafka_shim.cli.conformance_report import OUTPUTS
 from kafka_shim.cli.progress_bar import ProgressBar
 from kafka_shim.cli.usage import split_command
-from kafka_shim.conformance.profile import CLIENTS, TOOLS
+from kafka_shim.conformance import CLIENTS, TOOLS
 from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release
 from kafka_shim.shim.config import parse_listener
 from kafka_shim.shim.errors import ConfigError

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case_context import CaseContext
 from kafka_shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
 from kafka_shim.conformance.frames import ReportedExchange
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.api_versions import RELEASES
 
 CaseBody = Callable[[CaseContext], Awaitable[None]]

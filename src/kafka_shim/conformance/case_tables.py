@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import Case
-from kafka_shim.conformance.requirement_level import RequirementLevel
 
 SHIM_ONLY_CASES = (
     ("kips.acls.unknown-*", "returns a number that no release defines"),

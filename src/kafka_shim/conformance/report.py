@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.conformance.frames import ReportedExchange
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.text.junit_xml import JunitCase, junit_report
 

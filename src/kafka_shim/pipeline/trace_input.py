@@ -227,7 +227,7 @@ def spark_trace_input(
 
 def local_trace_input(paths: list[str], options: dict[str, str] | None = None) -> TraceInput:
     """Return traces or a lake that DuckDB reads in this process."""
-    from kafka_shim.pipeline.local.trace_tables import LocalLakeTables, LocalTraceTables
+    from kafka_shim.pipeline.local import LocalLakeTables, LocalTraceTables
 
     engine = DuckDbEngine()
 

@@ -2,8 +2,8 @@
 
 from importlib import import_module
 
+from kafka_shim.conformance import CLIENTS, TOOLS
 from kafka_shim.conformance.case import Case
-from kafka_shim.conformance.profile import CLIENTS, TOOLS
 
 FAMILIES = (
     "denials",

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.authorizer.acl_rules import acl_rules_of_release
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
@@ -14,7 +15,6 @@ from kafka_shim.conformance.case_context import (
 )
 from kafka_shim.conformance.denied_command import supports_api
 from kafka_shim.conformance.driver import DriverResponse
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey
 

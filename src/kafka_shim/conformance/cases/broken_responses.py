@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import TIMEOUT_MS, CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.moves import (
@@ -13,7 +14,6 @@ from kafka_shim.conformance.cases.moves import (
     open_topic_client,
     write_record_without_driver,
 )
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.codec.catalogue import api_key
 from kafka_shim.protocol.enums import ApiKey
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.records.batches import Record, encode_batch

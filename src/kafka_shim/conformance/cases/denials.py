@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     STORM_REQUESTS_PER_SECOND,
@@ -30,7 +31,6 @@ from kafka_shim.conformance.denied_command import (
 )
 from kafka_shim.conformance.denied_command_rows import DENIALS
 from kafka_shim.conformance.driver import DriverResponse
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.error_codes import ErrorCode
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.conformance.cases.moves import (
@@ -21,7 +22,6 @@ from kafka_shim.conformance.cases.moves import (
 )
 from kafka_shim.conformance.denied_command import supports_api
 from kafka_shim.conformance.fixtures import ClusterSetup
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.enums import ApiKey
 
 _TROUBLE = CaseFamily("trouble")

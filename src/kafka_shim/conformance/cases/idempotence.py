@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
@@ -15,7 +16,6 @@ from kafka_shim.conformance.case_context import (
 )
 from kafka_shim.conformance.denied_command import requires_permission
 from kafka_shim.conformance.driver import DriverResponse
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.records.batches import iterate_batches
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
@@ -20,7 +21,6 @@ from kafka_shim.conformance.denied_command import supports_api
 from kafka_shim.conformance.denied_command_rows import WITH_TOKENS
 from kafka_shim.conformance.driver import DriverResponse
 from kafka_shim.conformance.fixtures import OTHER_USER, PASSWORD, USER, ClusterSetup
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     DEADLINE_S,
@@ -16,7 +17,6 @@ from kafka_shim.conformance.case_context import (
     UnmetExpectationError,
 )
 from kafka_shim.conformance.fixtures import ClusterSetup
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.state.coordinators import KeyType
 
 _TROUBLE = CaseFamily("trouble")

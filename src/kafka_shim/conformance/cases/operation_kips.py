@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.requirements import OFFSET_FETCH_GROUP
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.conformance.denied_command import requires_permission, supports_api
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
 _KIPS = CaseFamily("kips")

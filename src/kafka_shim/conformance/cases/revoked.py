@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
@@ -26,7 +27,6 @@ from kafka_shim.conformance.denied_command import (
 )
 from kafka_shim.conformance.driver import DriverResponse
 from kafka_shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
 
 TOPIC, GROUP = "orders", "workers"

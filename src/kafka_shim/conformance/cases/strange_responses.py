@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
@@ -24,7 +25,6 @@ from kafka_shim.conformance.cases.versions import (
     write_as_other_client,
 )
 from kafka_shim.conformance.denied_command import supports_api
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily, ReleasePredicate
 from kafka_shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.conformance.denied_command import supports_api
 from kafka_shim.conformance.fixtures import ClusterSetup
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.enums import (
     NO_OPERATIONS,
     ApiKey,

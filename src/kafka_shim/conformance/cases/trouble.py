@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
@@ -25,7 +26,6 @@ from kafka_shim.conformance.error_scenarios import (
     InjectedErrorFaults,
     inject_versioned_error,
 )
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import api_key
 from kafka_shim.protocol.enums import ApiKey

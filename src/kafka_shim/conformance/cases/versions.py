@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.case import CaseFamily
 from kafka_shim.conformance.case_context import (
     EVERYTHING,
@@ -14,7 +15,6 @@ from kafka_shim.conformance.case_context import (
     expect_client_error,
 )
 from kafka_shim.conformance.denied_command import enables_group_protocol, supports_api
-from kafka_shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey
 

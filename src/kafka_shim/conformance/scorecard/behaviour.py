@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from kafka_shim.conformance.requirement_level import RequirementLevel
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.scorecard.denials import Decisions, Denial
 from kafka_shim.conformance.scorecard.exchanges import Exchange
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from crc32c import crc32c
 
-from kafka_shim.conformance.requirement_level import RequirementLevel
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.scorecard.behaviour import Behaviour, Occurrence
 from kafka_shim.conformance.scorecard.exchanges import Exchange
 from kafka_shim.protocol.enums import ApiKey

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from kafka_shim.conformance.requirement_level import RequirementLevel
+from kafka_shim.conformance import RequirementLevel
 from kafka_shim.conformance.scorecard.behaviour import (
     Behaviour,
     BehaviourResult,

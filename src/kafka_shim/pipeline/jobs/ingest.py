@@ -56,10 +56,10 @@ def ingest_new_data(
     from kafka_shim.pipeline.observation import clients_of_requests
     from kafka_shim.pipeline.rows.batches import Split
     from kafka_shim.pipeline.spark.data_source import FORMAT
-    from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.run_stream import run_stream
-    from kafka_shim.pipeline.spark.trace_facts_options import (
+    from kafka_shim.pipeline.spark.trace_tables import (
         existence_option,
+        lake_table,
         topic_names_option,
     )
 
@@ -108,8 +108,7 @@ def _stage_topic_ids(
 
     The result is None if no accesses of the splits are derived.
     """
-    from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.trace_facts_options import topic_id_table
+    from kafka_shim.pipeline.spark.trace_tables import lake_table, topic_id_table
 
     new = topic_id_table(spark, splits)
     if new is None:

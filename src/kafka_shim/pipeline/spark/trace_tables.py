@@ -1,18 +1,61 @@
 """The tables of traces or of a lake, for Spark."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shim.pipeline.rows.batches import COUNTING_TABLES, SPLIT_BYTES, plan_splits
-from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS
-from kafka_shim.pipeline.spark.data_source import trace_table
-from kafka_shim.pipeline.spark.lake_tables import lake_table
-from kafka_shim.pipeline.spark.trace_facts_options import (
-    existence_option,
-    topic_id_table,
-    topic_names_option,
+import msgspec
+
+from kafka_shim.pipeline.rows.batches import COUNTING_TABLES, SPLIT_BYTES, Split, plan_splits
+from kafka_shim.pipeline.rows.existence import (
+    existence_records_from_rows,
+    merge_records_of_same_entity,
 )
+from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, may_have_derived_accesses
+from kafka_shim.pipeline.selection_options import SIGHTINGS, TOPIC_IDS
+from kafka_shim.pipeline.spark.data_source import FORMAT, trace_table
+from kafka_shim.pipeline.tables import TABLES, spark_ddl
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def topic_id_table(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame | None":
+    """Return the table `topic_ids` of splits whose accesses are derived; None if there are none."""
+    wanted = [
+        [split.path, split.start, split.end, split.at_block]
+        for split in splits
+        if may_have_derived_accesses(split.path)
+    ]
+    if not wanted:
+        return None
+    reader = spark.read.format(FORMAT).option("table", "topic_ids")
+    return reader.option("splits", json.dumps(wanted)).load()
+
+
+def topic_names_option(rows: "DataFrame | None") -> dict[str, str]:
+    """Return the reader's option with the names of ids, from rows of `topic_ids`."""
+    if rows is None:
+        return {TOPIC_IDS: "{}"}
+    found = rows.select("topic_id", "name").distinct().collect()
+    return {TOPIC_IDS: json.dumps({row["topic_id"]: row["name"] for row in found})}
+
+
+def existence_option(spark: "SparkSession", splits: Iterable[Split]) -> dict[str, str]:
+    """Return the reader's option with what existed, from splits whose accesses are derived."""
+    wanted = [
+        msgspec.structs.astuple(split) for split in splits if may_have_derived_accesses(split.path)
+    ]
+    if not wanted:
+        return {}
+    reader = spark.read.format(FORMAT).option("table", "sightings")
+    rows = reader.option("splits", json.dumps(wanted)).load()
+    found = merge_records_of_same_entity(
+        existence_records_from_rows(row.asDict() for row in rows.collect())
+    )
+    return {SIGHTINGS: msgspec.json.encode(found).decode()}
+
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,3 +111,17 @@ class SparkLakeTables:
         """Return a table, or some of its columns; empty if the lake has no files of it."""
         rows = lake_table(self._spark, name, self._folder)
         return rows.select(*columns) if columns else rows
+
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def lake_table(spark: "SparkSession", table: str, folder: Path) -> "DataFrame":
+    """Return a table of a lake; empty if the lake has no files of it."""
+    schema = spark_ddl(TABLES[table])
+    if {"time", "first_seen"} & set(TABLES[table].names):
+        schema += ", date date"
+    if not (folder / table).is_dir():
+        return spark.createDataFrame([], schema)
+    return spark.read.schema(schema).parquet(str(folder / table))

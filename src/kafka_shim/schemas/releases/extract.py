@@ -18,13 +18,18 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from kafka_shim.schemas.pins import Jar
-from kafka_shim.schemas.releases import FEATURES, FOLDER, SETTINGS, Facts, features, settings
-from kafka_shim.schemas.releases.history import (
+from kafka_shim.schemas.releases import (
+    FEATURES,
+    FOLDER,
+    SETTINGS,
+    Facts,
     Release,
+    features,
     group_facts,
     merge_releases,
     minor_release,
     render_history,
+    settings,
 )
 from kafka_shim.schemas.vendor import fetch_jar
 

@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.schemas.releases import Fact, Facts, History, settings
-from kafka_shim.schemas.releases.history import render_history
+from kafka_shim.schemas.releases import Fact, Facts, History, render_history, settings
 
 TABLE = Path(__file__).with_name("config_definitions.json")
 COMMAND = "python -m kafka_shim.shim.state.settings.generate_definitions"

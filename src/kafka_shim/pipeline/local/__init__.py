@@ -1,1 +1,0 @@
-"""Read traces and lakes in this process, without Java."""
