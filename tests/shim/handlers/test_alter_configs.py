@@ -238,9 +238,10 @@ def test_invalid_operations_change_nothing(operation: Any, error: int) -> None:
 def test_repeated_resources_or_settings_are_rejected_by_newer_releases() -> None:
     twice = [(TOPIC, "a", {"retention.ms": "1"}), (TOPIC, "a", {"segment.ms": "2"})]
     assert alter(stage_of(), *twice, who="User:nobody") == [42, 42]
-    stage = stage_of("2.3")
-    assert alter(stage, *twice) == [0]
-    assert own(stage) == {"segment.ms": "2"}
+    for release in ("2.3", "2.8"):  # real brokers of 2.6 to 2.8 do not respond
+        stage = stage_of(release)
+        assert alter(stage, *twice) == [0]
+        assert own(stage) == {"segment.ms": "2"}
     both = [("retention.ms", SET, "1"), ("retention.ms", REMOVE, None)]
     assert change(stage_of(), TOPIC, "a", *both, who="User:nobody") == 42
     assert change(stage_of("2.8"), TOPIC, "a", *both, who="User:nobody") == 29
