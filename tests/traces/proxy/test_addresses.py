@@ -97,6 +97,14 @@ def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
     assert found - OF_CONTROLLERS - OF_PROGRAMS == rewritten
 
 
+@pytest.mark.parametrize("api", [ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.SHARE_FETCH])
+def test_versions_without_addresses_are_not_read(api: ApiKey) -> None:
+    root = load_message_spec(f"{api.wire_name}Response").structs_inner_first[-1]
+    [first] = [field.versions.low for field in root.fields if field.attribute == "node_endpoints"]
+    assert response_contains_broker_addresses(api, first)
+    assert not response_contains_broker_addresses(api, first - 1) or not first
+
+
 @pytest.mark.parametrize(
     ("host", "port", "expected"),
     [

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from itertools import chain
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import FrameError, ProtocolError
@@ -115,8 +116,9 @@ class ProxiedConnection:
         if is_response and self._client_has_left:
             return
         try:
-            for frame in frames:
-                target.write(len(frame).to_bytes(4, "big") + frame)
+            # at once: asyncio would send each frame by itself
+            sized = ((len(frame).to_bytes(4, "big"), frame) for frame in frames)
+            target.write(b"".join(chain.from_iterable(sized)))
             await target.drain()
         except ConnectionError:
             if not is_response:
@@ -141,7 +143,7 @@ def readdressed_response(
 ) -> bytes:
     """Return the frame of a response with the addresses that clients get."""
     key, version = header.api_key, header.api_version
-    if not response_contains_broker_addresses(key):
+    if not response_contains_broker_addresses(key, version):
         return frame
     try:
         _, at = read_response_header(key, version, frame)

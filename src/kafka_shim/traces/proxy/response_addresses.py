@@ -57,9 +57,14 @@ _BROKER_ROWS_BY_API: dict[int, Callable[[Any], Iterator[Any]]] = {
 """The rows of a response that have addresses, for the APIs that have any."""
 
 
-def response_contains_broker_addresses(api_key: int) -> bool:
-    """Return whether responses of this API contain addresses of brokers."""
-    return api_key in _BROKER_ROWS_BY_API
+_FIRST_VERSIONS: Final[dict[int, int]] = {ApiKey.PRODUCE: 10, ApiKey.FETCH: 16}
+"""The first version of the API with addresses, if earlier ones have none."""
+_ANY_VERSION: Final = 1 << 15
+
+
+def response_contains_broker_addresses(api_key: int, version: int = _ANY_VERSION) -> bool:
+    """Return whether responses of this API, in this version, contain addresses of brokers."""
+    return api_key in _BROKER_ROWS_BY_API and version >= _FIRST_VERSIONS.get(api_key, 0)
 
 
 def advertised_brokers(api_key: int, response: Any) -> Iterator[tuple[int, str, int]]:
