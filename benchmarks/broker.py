@@ -72,30 +72,12 @@ class Taken(NamedTuple):
     processor: float
 
 
-class Broker:
-    """A broker process and one connection to it."""
+class Server:
+    """A process that serves clients, and one connection to it."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
-        ready = folder / "ready"
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "kafka_shim",
-            "serve",
-            "-l",
-            "error",
-        ]
-        command += ["--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
-        if "--playback" not in options:
-            command += ["--topic", "orders", "--super-user", "User:ANONYMOUS"]
-            command += ["-c", "log.retention.bytes=1000000", "-c", "log.segment.bytes=1048576"]
-        command += options
-        self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        while not ready.exists():
-            time.sleep(0.02)
-        address = ready.read_text().split("=")[1].strip()
-        host, _, port = address.partition(":")
+    def __init__(self, child: "subprocess.Popen[str]", address: str) -> None:
+        self.child = child
+        host, _, port = address.strip().partition(":")
         self.address = (host, int(port))
         self._socket = socket.create_connection(self.address, 10)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -113,7 +95,7 @@ class Broker:
         return Taken(clock / requests, (self.processor_s() - before) / requests)
 
     def processor_s(self) -> float:
-        """Return the processor time so far of the broker's main thread, in seconds."""
+        """Return the processor time so far of the process's main thread, in seconds."""
         return int(Path(f"/proc/{self.child.pid}/schedstat").read_text().split()[0]) / 1e9
 
     def stop(self) -> None:
@@ -121,6 +103,26 @@ class Broker:
         self._socket.close()
         self.child.terminate()
         self.child.wait(10)
+
+
+COMMAND = (sys.executable, "-P", "-m", "kafka_shim")
+
+
+class Broker(Server):
+    """A broker process and one connection to it."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        ready = folder / "ready"
+        command = [*COMMAND, "serve", "-l", "error"]
+        command += ["--listener", "PLAINTEXT://127.0.0.1:0", "--ready-file", str(ready)]
+        if "--playback" not in options:
+            command += ["--topic", "orders", "--super-user", "User:ANONYMOUS"]
+            command += ["-c", "log.retention.bytes=1000000", "-c", "log.segment.bytes=1048576"]
+        command += options
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True)
+        while not ready.exists():
+            time.sleep(0.02)
+        super().__init__(child, ready.read_text().split("=")[1])
 
 
 def ask_versions(peer: socket.socket) -> None:
