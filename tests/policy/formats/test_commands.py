@@ -439,3 +439,12 @@ def test_spaces_around_names_are_those_of_the_tool() -> None:
 def test_what_bash_does_otherwise_is_named(script: str, reason: str) -> None:
     """Compared with bash: each of these scripts adds no ACL, or others."""
     assert reason in refusal(script.format(READ_ORDERS.replace(" orders", "")), "commands")
+
+
+@pytest.mark.parametrize("word", ["DescribeConfigs", "describeconfigs", "DESCRIBECONFIGS"])
+def test_operations_have_no_underscore(word: str) -> None:
+    """Compared with AclCommand of 2.8.2, 3.9.1 and 4.3.1."""
+    grant = "kafka-acls --add --allow-principal User:a --topic t --operation"
+    assert rules(f"{grant} {word}") == ["TOPIC|t|LITERAL|User:a|*|DESCRIBE_CONFIGS|ALLOW"]
+    for other in ("DESCRIBE_CONFIGS", "Describe_Configs"):
+        assert f"unknown operation `{other}`" in refusal(f"{grant} {other}")

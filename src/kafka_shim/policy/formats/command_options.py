@@ -298,6 +298,9 @@ def _check_principal(text: str) -> None:
 
 
 def _parse_operation_option(text: str) -> Operation:
+    """Return the operation. The tools of all releases refuse an underscore."""
+    if "_" in text:
+        raise AclTextError(f"--operation: unknown operation `{text}`, write it without underscore")
     try:
         return parse_operation(text)
     except AclTextError as error:
