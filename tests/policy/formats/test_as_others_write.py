@@ -576,3 +576,29 @@ def test_zookeeper_nodes_without_acls() -> None:
     assert rules(json.dumps(parents)) == []
     misspelt = {"/kafka-acl/Topic/t": {"version": 1, "acl": []}}
     assert "/kafka-acl/Topic/t: the key `acls` is missing" in refusal(json.dumps(misspelt))
+
+
+def test_the_yaml_of_rpk() -> None:
+    """Printed by rpk's struct and yaml.v3, which makes keys of Go's names, without underscores."""
+    listed = """\
+filters: []
+matches:
+    - principal: User:a
+      host: '*'
+      resourcetype: TOPIC
+      resourcename: "yes"
+      resourcepatterntype: PREFIXED
+      operation: READ
+      permission: DENY
+
+"""
+    assert rules(listed) == ["TOPIC|yes|PREFIXED|User:a|*|READ|DENY"]
+    assert refusal(listed.replace("resourcetype", "resourcetypes")).startswith("line 3: acl 1: ")
+    assert rules("filters: []\nmatches: []\n\n") == []
+
+
+def test_a_key_that_is_there_twice_is_an_error_in_json() -> None:
+    text = '[{"principal": "User:a",\n"permission": "DENY",\n"permission": "ALLOW"}]'
+    for form in ("json", "yaml"):
+        assert refusal(text, form).endswith("duplicate key `permission`")
+    assert refusal(text, "json").startswith("line 3: ")

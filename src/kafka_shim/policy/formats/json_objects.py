@@ -32,6 +32,8 @@ KEYS = (
     "operation",
     "permission",
 )
+_KEYS_IN_YAML = {key.replace("_", ""): key for key in KEYS if "_" in key}
+"""rpk's names in YAML: they have no underscore."""
 _RPK_KEYS = frozenset({"matches", "filters"})
 _RPK_ERRORS = ("error", "message")
 _DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission": "ALLOW"}
@@ -72,6 +74,8 @@ def matches_of_rpk(content: Mapping[Any, Any]) -> Any:
                 raise AclTextError(said, line_of_key(entry, key))
     matches = content["matches"] or []
     for number, entry in enumerate(matches, start=1):
+        for name in _KEYS_IN_YAML.keys() & entry if isinstance(entry, dict) else ():
+            entry.setdefault(_KEYS_IN_YAML[name], entry.pop(name))
         missing = [key for key in KEYS if isinstance(entry, Mapping) and key not in entry]
         if missing:
             raise AclTextError(f"acl {number}: `{missing[0]}` is missing", line_of_mapping(entry))
