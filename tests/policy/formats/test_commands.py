@@ -441,6 +441,25 @@ def test_what_bash_does_otherwise_is_named(script: str, reason: str) -> None:
     assert reason in refusal(script.format(READ_ORDERS.replace(" orders", "")), "commands")
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "kafkactl create access-control-list -t y -o read -a -p User:z",
+        "jikkou apply -f users.yaml",
+        "zookeeper-shell z:2181 create /kafka-acl/Topic/y '{}'",
+        "curl -X POST http://r/kafka/v3/clusters/x/acls -d '{}'",
+        "kubectl apply -f - <<EOF\nkind: KafkaUser\nEOF",
+        "rpk acl create --allow-role r --operation all --cluster",
+        "topicctl create acls acls.yaml",
+    ],
+)
+def test_commands_of_other_tools_are_named(command: str) -> None:
+    acls, errors = parse_known_commands(f"{READ_ORDERS}\n{command}\nrpk security acl ls\n")
+    assert ([format_acl_rule(acl) for acl, _ in acls], [each.line for each in errors]) == (
+        *([ORDERS], [2]),
+    )
+
+
 @pytest.mark.parametrize("word", ["DescribeConfigs", "describeconfigs", "DESCRIBECONFIGS"])
 def test_operations_have_no_underscore(word: str) -> None:
     """Compared with AclCommand of 2.8.2, 3.9.1 and 4.3.1."""

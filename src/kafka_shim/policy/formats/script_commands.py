@@ -19,6 +19,7 @@ from kafka_shim.policy.formats.shell_words import (
     ShellCommand,
     split_shell_commands,
 )
+from kafka_shim.policy.formats.signs_of_acls import mentions_acls
 
 _TOOL = re.compile(r"(?:.*[/\\}])?kafka-acls(?:\.sh|\.bat)?", re.DOTALL)
 _MENTION = re.compile(r"kafka-acls|\bAclCommand\b|--(?:allow|deny)-principal\b")
@@ -51,6 +52,11 @@ _RUNNING_FILES = frozenset(
 )
 _EVALUATING = frozenset(("eval", "ssh", "su"))
 _JOINING = ("eval", "ssh")
+_ACL_WORDS = frozenset(("acl", "acls", "access-control-list"))
+_LISTING = frozenset(("list", "ls", "get"))
+_ACL_TOOLS = r"(?:.*/)?(?:jikkou|kafka-gitops|julie-ops(?:-cli)?)(?:\.sh)?"
+_ACL_PATH = re.compile(r"/kafka-acl\b|/v3/clusters/.*/acls")
+"""A node of ZooKeeper, or a path of the REST Proxy."""
 _TEXT_KEYS = frozenset(("name", "description", "msg", "message", "comment", "title", "summary"))
 _DECIDING_KEYS = re.compile(r"when|if|loop|with_\w+|until|rules|unless|creates|removes")
 _VARIABLE_KEYS = {"name", "value"}
@@ -183,7 +189,7 @@ def _find_in_command(command: ShellCommand) -> Iterator[AclCommand]:
         yield from _find_in_here_documents(command)
     elif words[0] != "cat" or not command.is_piped:
         for document in command.inputs:
-            if _MENTION.search(document.text):
+            if _MENTION.search(document.text) or mentions_acls(document.text):
                 yield _unknown_command(
                     command, "a here-document that no shell in this command runs"
                 )
@@ -235,10 +241,15 @@ def _may_change_acls(words: Sequence[str]) -> bool:
     """Return whether another tool may change ACLs, or a file with such commands is run."""
     runs_file = words[0] in _RUNNING_FILES or _SHELL.fullmatch(words[0]) is not None
     names = [word for word in words if runs_file and not re.match(r"-|.*\s", word)]
-    is_tool = not {"acl", "acls"}.isdisjoint(words) and "list" not in words
     if words[0].endswith(":"):  # a target of make
         return False
-    return is_tool or any(map(_ABOUT_ACLS.search, [words[0], *names]))
+    names_acls = not _ACL_WORDS.isdisjoint(words) and _LISTING.isdisjoint(words)
+    is_tool = names_acls or re.fullmatch(_ACL_TOOLS, words[0]) is not None
+    return (
+        is_tool
+        or any(map(_ACL_PATH.search, words))
+        or any(map(_ABOUT_ACLS.search, [words[0], *names]))
+    )
 
 
 def _unknown_command(command: ShellCommand, reason: str) -> AclCommand:
