@@ -251,3 +251,32 @@ def test_commands_of_provisioners_may_add_acls(command: str) -> None:
     provisioner = f'provisioner "local-exec" {{\n    command = "{command}"\n  }}'
     other = f'resource "terraform_data" "d" {{\n  {provisioner}\n}}\n'
     assert "resource terraform_data d: it may contain ACLs" in refusal(other + TERRAFORM % '"*"')
+
+
+ALIAS = "  provider = kafka.prod\n  lifecycle"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [("  lifecycle", ALIAS), (ALIAS, ALIAS.replace("prod", "dev"))]
+)
+def test_acls_of_several_clusters_are_not_mixed(first: str, second: str) -> None:
+    one = (TERRAFORM % '"*"').replace("  lifecycle", first)
+    other = (TERRAFORM % '"10.0.0.1"').replace('"a" {', '"b" {').replace("  lifecycle", second)
+    assert "resource b: it is for another cluster than a" in refusal(one + other)
+    assert len(rules(one + other.replace(second, first))) == 2
+
+
+def test_acls_of_several_clusters_of_confluent_are_not_mixed() -> None:
+    values = {"resource_type": "TOPIC", "resource_name": "t", "pattern_type": "LITERAL"}
+    values |= {"principal": "User:sa-1", "host": "*", "operation": "READ", "permission": "DENY"}
+    acl = "".join(f'  {key} = "{value}"\n' for key, value in values.items())
+    resource = 'resource "confluent_kafka_acl" "%s" {\n' + acl
+    cluster = '  kafka_cluster {\n    id = "%s"\n  }\n}\n'
+    text = resource % "a" + cluster % "lkc-1" + resource % "b" + cluster
+    assert len(rules(text % "lkc-1")) == 1
+    assert "resource b: it is for another cluster than a" in refusal(text % "lkc-2")
+    resources = [
+        {"type": "confluent_kafka_acl", "values": {**values, "kafka_cluster": [{"id": each}]}}
+        for each in ("lkc-1", "lkc-2")
+    ]
+    assert "another cluster" in refusal(json.dumps({"values": {"resources": resources}}))

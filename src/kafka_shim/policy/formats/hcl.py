@@ -207,11 +207,14 @@ _ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
 
 
 class TerraformResource(NamedTuple):
-    """A resource of a file; an attribute that is an expression is None."""
+    """A resource of a file; an attribute that is an expression is None. Equal texts of `cluster`
+    mean the same cluster.
+    """
 
     name: str
     attributes: Mapping[str, str | None]
     line: int
+    cluster: str
 
 
 def parse_acl_resources(
@@ -229,10 +232,14 @@ def parse_acl_resources(
     """
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
-    for name, attributes, line in parse_resources(
-        text, resource_type, (*keys, *other_attributes), mistakes
-    ):
+    first: TerraformResource | None = None
+    for resource in parse_resources(text, resource_type, (*keys, *other_attributes), mistakes):
+        name, attributes, line, cluster = resource
+        first = first or resource
         with mistakes.collect_errors(line):
+            if cluster != first.cluster:
+                said = f"resource {name}: it is for another cluster than {first.name}"
+                raise AclTextError(f"{said}; give the ACLs of one cluster")
             lines = [line_of_key(attributes, key) for key in keys]
             texts = (
                 defaults[key]
@@ -292,7 +299,8 @@ def parse_resources(
                 if block.keyword == "resource" and block.labels[:1] == (resource_type,):
                     name = block.labels[1] if len(block.labels) > 1 else "?"
                     attributes = _attributes_of_block(block, name, known_attributes, errors)
-                    yield TerraformResource(name, attributes, block.line)
+                    cluster = _cluster_of_block(block)
+                    yield TerraformResource(name, attributes, block.line, cluster)
                 else:
                     reject_acl_block(block)
 
@@ -421,7 +429,8 @@ def _resources_in_terraform_json(text: str, resource_type: str) -> Iterator[Terr
                         attributes = instance.get("attributes") or {}
                     if not isinstance(attributes, dict):
                         raise AclTextError(f"{name}: the values must be an object", line)
-                    yield TerraformResource(name, attributes, line)
+                    cluster = f"{attributes.get('kafka_cluster')} {value.get('provider')}"
+                    yield TerraformResource(name, attributes, line, cluster)
             elif _is_other_acl_resource(value):
                 said = f"ACLs of the type {value['type']} cannot be combined with {resource_type}"
                 raise AclTextError(said, line_of_mapping(value))
@@ -436,6 +445,18 @@ def _is_other_acl_resource(value: Mapping[str, Any]) -> bool:
         and is_acl_resource_type(str(value.get("type")))
         and bool(value.get("instances", True))
     )
+
+
+def _cluster_of_block(block: Block) -> str:
+    """Return what names the cluster: an alias of the provider, and the block `kafka_cluster`."""
+    tokens, parts = block.body, list[str]()
+    for at in outer_positions(tokens):
+        if tokens[at].text == "provider" and "." in tokens[min(at + 2, len(tokens) - 1)].text:
+            parts.append(tokens[at + 2].text)
+        elif tokens[at].text == "kafka_cluster":
+            end = closing_bracket_position(tokens, at + 1)
+            parts += [token.text for token in tokens[at + 1 : end]]
+    return " ".join(parts)
 
 
 def _attributes_of_block(
