@@ -52,7 +52,7 @@ def parse_properties_of_bytes(content: bytes, where: str) -> Properties:
     if misread:
         print_note(
             f"{where}: Kafka reads the value of {', '.join(misread)} in ISO-8859-1, not in UTF-8;"
-            " write characters beyond ASCII as \\uXXXX"
+            " write characters beyond ASCII as escapes, such as \\u00e9"
         )
     return properties
 
