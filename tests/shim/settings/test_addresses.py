@@ -37,7 +37,6 @@ ANY = "0.0.0.0"
     [
         ("port=27770\nhost.name=127.0.0.1", [("PLAINTEXT", "127.0.0.1", 27770, None)]),
         ("port=27770", [("PLAINTEXT", ANY, 27770, None)]),
-        ("port=27770\nlisteners=", [("PLAINTEXT", ANY, 27770, None)]),
         ("host.name=::1", [("PLAINTEXT", "::1", 9092, None)]),
         (
             "port=27770\nhost.name=127.0.0.1\nadvertised.host.name=localhost\nadvertised.port=1",

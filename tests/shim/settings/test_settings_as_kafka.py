@@ -90,13 +90,17 @@ def test_users_that_kafka_does_not_read_are_noted(
         ("listeners=PLAINTEXT://127.0.0.1:0,", "4.4", "`PLAINTEXT://127.0.0.1:0,` of listeners: "),
         ("listeners=PLAINTEXT://127.0.0.1:1,PLAINTEXT://127.0.0.1:1", "4.4", "two listeners are"),
         ("listeners=", "4.4", "listeners must not be empty"),
+        ("listeners=", "3.9", "listeners must not be empty"),
+        ("listeners=\nport=3", "2.8", "listeners must not be empty"),
+        ("advertised.listeners=", "3.9", "advertised.listeners must not be empty"),
+        ("advertised.listeners=\nadvertised.host.name=x", "2.8", "advertised.listeners must not"),
     ],
 )
 def test_what_kafka_rejects_is_rejected(
     tmp_path: Path, text: str, release: str, message: str
 ) -> None:
     """`KafkaConfig` and `JaasContext` of this release reject these files, too."""
-    if "listeners=" not in text:
+    if not text.startswith("listeners=") and "\nlisteners=" not in text:
         text = f"listeners=PLAINTEXT://127.0.0.1:0\n{text}"
     with pytest.raises(ConfigError) as caught:
         config_of(tmp_path, text, "--kafka-version", release)

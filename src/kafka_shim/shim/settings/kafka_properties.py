@@ -169,7 +169,7 @@ def listeners_of_old_addresses(settings: Mapping[str, str], release: str) -> dic
             raise ConfigError(f"invalid {name} `{old[name]}`: must be between 0 and {PORT_MAX}")
     host, port = old.get(HOST_NAME, ""), old.get(PORT, _DEFAULT_PORT)
     listeners = {}
-    if old.keys() & {HOST_NAME, PORT} and not settings.get(LISTENERS, "").strip():
+    if old.keys() & {HOST_NAME, PORT} and LISTENERS not in settings:
         listeners[LISTENERS] = _plaintext_listener(host, port)
     if (
         old.keys() & {ADVERTISED_HOST_NAME, ADVERTISED_PORT}
@@ -198,8 +198,13 @@ def require_broker_role(settings: Mapping[str, str]) -> None:
 def require_client_listeners(
     listeners: tuple[ListenerConfig, ...] | None, settings: Mapping[str, str]
 ) -> None:
-    """Raise ConfigError if `listeners` names listeners of controllers only."""
-    if listeners == () and settings.get(LISTENERS, "").strip():
+    """Raise ConfigError if `listeners` names listeners of controllers only, or if it or
+    `advertised.listeners` is empty.
+    """
+    for name in (LISTENERS, ADVERTISED_LISTENERS):
+        if name in settings and not settings[name].strip(" ,"):
+            raise ConfigError(f"{name} must not be empty; leave it out for Kafka's default")
+    if listeners == ():
         raise ConfigError(
             f"{LISTENERS} `{settings[LISTENERS]}`: controller.listener.names has all of them, so"
             " clients cannot connect; add a listener for clients"
