@@ -38,6 +38,24 @@ def test_scram_is_read() -> None:
     )
 
 
+def test_settings_are_trimmed() -> None:
+    """As `AdminClientConfig` of real 4.4.0 trims these."""
+    spaced = {
+        "security.protocol": " sasl_plaintext ",
+        "sasl.mechanism": " PLAIN\t",
+        "request.timeout.ms": " 5000 ",
+        "sasl.jaas.config": f" {JAAS} ",
+    }
+    config = client_config_from_properties(spaced, "file")
+    trimmed = {name: value.strip() for name, value in spaced.items()}
+    assert config == client_config_from_properties(trimmed, "file")
+    assert config.timeout_s == 5
+    own = SASL | {"username": "a", "password": " b "}
+    login = client_config_from_properties(own, "file").login
+    assert login is not None
+    assert login.password == " b "
+
+
 def test_credentials_are_ignored_for_plaintext() -> None:
     assert client_config_from_properties({"sasl.jaas.config": JAAS}, "file").login is None
 

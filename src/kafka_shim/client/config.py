@@ -14,6 +14,7 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 COMMAND_CONFIG = "--command-config"
+_OWN_SETTINGS = ("username", "password")
 
 
 class Login(msgspec.Struct, frozen=True):
@@ -67,8 +68,13 @@ def read_client_config(path: str | None, option: str = COMMAND_CONFIG) -> Client
 def client_config_from_properties(properties: Mapping[str, str], where: str) -> ClientConfig:
     """Read the properties that matter; others are ignored, as Kafka's clients do.
 
-    The login is `sasl.jaas.config`, or `username` and `password` on their own.
+    The login is `sasl.jaas.config`, or `username` and `password` on their own, which Kafka does not
+    have: it trims its own settings.
     """
+    properties = {
+        name: value if name in _OWN_SETTINGS else value.strip()
+        for name, value in properties.items()
+    }
     name = properties.get("security.protocol", "PLAINTEXT")
     try:
         protocol = SecurityProtocol(name.upper())
