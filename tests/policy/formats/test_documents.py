@@ -16,6 +16,21 @@ def test_a_duplicate_key_is_an_error(text: str) -> None:
         load_document(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: {{ .Values.name }}\n", "line 1: not YAML: `{{` begins a template: give the text"),
+        ("a:\n{{- range .x }}\n- b\n{{- end }}\n", "`{{` begins a template: give the text that it"),
+        ("a:\n{% for b in c %}\n- b\n", "`{%` begins a template: give the text that it makes"),
+        ("a: '{{ b }}'\n\n\nc: [\n", "did not find expected node content"),
+    ],
+)
+def test_templates_are_named(text: str, said: str) -> None:
+    with pytest.raises(AclTextError) as caught:
+        load_document(text)
+    assert said in str(caught.value)
+
+
 def test_keys_that_only_look_alike_are_accepted() -> None:
     assert load_document("a: 1\n'1': 2\n1: 3") == {"a": 1, "1": 2, 1: 3}
     assert load_document("- {a: 1}\n- {a: 1}") == [{"a": 1}, {"a": 1}]

@@ -90,6 +90,8 @@ INT_LENGTH_MAX: Final = 100
 RESOURCE_KEYS = ("apiVersion", "kind", "metadata", "spec", "status")
 _BRACKET = re.compile(r"[\[\]{}]")
 _JSON = re.compile(r'\s*(?:\[\s*)?\{\s*"')
+_TEMPLATE = re.compile(r"\{\{|\{%")
+"""What Helm and Jinja replace."""
 _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
@@ -126,6 +128,9 @@ def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
         problem = _redact_yaml_problem(
             getattr(error, "problem", None) or " ".join(str(error).split())
         )
+        near = "\n".join(text.splitlines()[max(line - 2, 0) : line])
+        if (template := _TEMPLATE.search(near)) is not None:
+            problem = f"`{template[0]}` begins a template: give the text that it makes"
         raise AclTextError(f"not YAML: {_redact_yaml_problem(problem)}", line) from error
     except AclTextError:
         raise
