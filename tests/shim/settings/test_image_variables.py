@@ -66,7 +66,7 @@ def test_users_of_a_jaas_file_can_log_in(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     options = f"-Xmx1g '-Djava.security.auth.login.config={path}' -Dx=y"
-    config = config_from_arguments(parser.parse_args([]), {"KAFKA_OPTS": options})
+    config = config_from_arguments(parser.parse_args([]), {"JAVA_TOOL_OPTIONS": options})
     assert config.listener_users == {
         OTHER_LISTENERS: {"admin": "admin-secret", "alice": 'a{b};"c//d'},
         "EXTERNAL": {"bob": "b"},
@@ -179,6 +179,26 @@ def test_the_last_option_of_the_jvm_names_the_jaas_file(
     paths = {"option": f"{option}file:{tmp_path / 'own'}", "other": f"{option}{tmp_path / 'other'}"}
     environ = {name: value.format(**paths) for name, value in variables.items()}
     assert config_of(environ).users == users
+
+
+@pytest.mark.parametrize(
+    ("variable", "options", "message"),
+    [
+        ("KAFKA_OPTS", "'{}/a b'", "KAFKA_OPTS: Kafka's scripts keep quotes"),
+        ("KAFKA_OPTS", "{}'/a'", "KAFKA_OPTS '/a': No such file"),
+        ("KAFKA_OPTS", "-Dx=it's {}/a\\b", "KAFKA_OPTS /a\\b: No such file"),
+        ("JAVA_TOOL_OPTIONS", "{}'/a b'", "JAVA_TOOL_OPTIONS /a b: No such file"),
+        ("JDK_JAVA_OPTIONS", "{}/a\\b", "JDK_JAVA_OPTIONS /a\\b: No such file"),
+        ("_JAVA_OPTIONS", "-Dx=it's {}/a", "_JAVA_OPTIONS: no closing quotation"),
+    ],
+)
+def test_only_the_jvm_reads_quotes(variable: str, options: str, message: str) -> None:
+    """As the JVM of JDK 17 has the property behind `exec java $KAFKA_OPTS`, the form in which
+    kafka-run-class.sh starts it, or fails to start.
+    """
+    with pytest.raises(ConfigError) as caught:
+        config_of({variable: options.format("-Djava.security.auth.login.config=")})
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("variable", ["EXTRA_ARGS", "JAVA_TOOL_OPTIONS", "KAFKA_OPTS"])

@@ -47,6 +47,8 @@ _JAVA_OPTIONS: Final = (
 
 As in kafka-run-class.sh and kafka-server-start.sh, which put EXTRA_ARGS last.
 """
+_JVM_VARIABLES: Final = ("_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+"""Those that the JVM reads itself, with quotes; the scripts split the others at spaces alone."""
 _SERVER_SECTION: Final = "KafkaServer"
 _MECHANISM_BY_MODULE: Final = {"PlainLoginModule": "plain", "ScramLoginModule": "scram-sha-256"}
 
@@ -101,16 +103,28 @@ def _effective_jaas_file(environ: Mapping[str, str]) -> tuple[str, str] | None:
     for variable in _JAVA_OPTIONS:
         if _JAAS_OPTION not in environ.get(variable, ""):
             continue
-        try:
-            words = shlex.split(environ[variable])
-        except ValueError as error:
-            raise ConfigError(f"{variable}: {str(error).lower()}") from error
-        for word in reversed(words):
+        for word in reversed(_split_java_options(variable, environ[variable])):
             if word.startswith(_JAAS_OPTION):
                 # `==` replaces the files of java.security, which brokers do not have
                 file = word.removeprefix(_JAAS_OPTION).removeprefix("=")
                 return variable, re.sub("^file:(//(?=/))?", "", file)
     return None
+
+
+def _split_java_options(variable: str, text: str) -> list[str]:
+    """Return the options. Raise ConfigError if a quote is not closed."""
+    if variable not in _JVM_VARIABLES:
+        if re.search(rf"""["']{_JAAS_OPTION}""", text):
+            raise ConfigError(
+                f"{variable}: Kafka's scripts keep quotes; write `{_JAAS_OPTION}FILE`"
+            )
+        return text.split()
+    words = shlex.shlex(text, posix=True, punctuation_chars=False)
+    words.whitespace_split, words.escape, words.commenters = True, "", ""
+    try:
+        return list(words)
+    except ValueError as error:
+        raise ConfigError(f"{variable}: {str(error).lower()}") from error
 
 
 def _jaas_file_settings(variable: str, path: str) -> dict[str, str]:
