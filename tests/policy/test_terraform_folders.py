@@ -47,6 +47,7 @@ SOURCE_IN_A_VALUE = 'module "m" {\n  cfg = { source = "./n" }\n  source = "./m"\
         ({"a.tf": _module("./m", "depends_on = [kafka_acl.y]") + Y, "m/a.tf": X}, "xy"),
         ({"app/a.tf": _module("../m"), "m/a.tf": X}, "x"),
         ({"dev/a.tf": _module("../m"), "prod/a.tf": _module("../m"), "m/a.tf": X}, "x"),
+        ({"a.tf": X, "examples/b/a.tf": _module("../..")}, "x"),
         ({"a.tf": X, ".b.tf": Y}, "x"),
         ({"a.tf": X, "b.tf~": Y, "b.tf.bak": Y, "B.TF": Y}, "x"),
         ({"a.tf": X, "x_override.tf": 'terraform {\n  backend "local" {}\n}\n'}, "x"),

@@ -42,17 +42,13 @@ def check_terraform_folder(
         if _OVERRIDE.fullmatch(path.name) and _OVERRIDING.search(text):
             raise InputError(f"{path}: it overrides resources of other files, {_ADVICE}")
     called = {call.folder: call.where for each in calls.values() for call in each}
-    made = {
-        root: with_acls & frozenset(_made_folders(root, calls))
-        for root in calls
-        if root not in called
-    }
-    for unmade in with_acls.difference(*made.values()):
+    reached = {root: frozenset(_made_folders(root, calls)) for root in calls if root not in called}
+    for unmade in with_acls.difference(*reached.values()):
         raise InputError(f"{called[unmade]} is made 0 times, {_ADVICE}")
-    roots = [root for root, folders in made.items() if folders]
+    roots = [root for root, folders in reached.items() if folders & with_acls]
     for root in roots:
-        above = [each for each in calls if each in root.parents]
-        if above or made[root] != made[roots[0]]:
+        above = [each for each in calls if each in root.parents and each not in reached[root]]
+        if above or reached[root] & with_acls != reached[roots[0]] & with_acls:
             other = above[0] if above else roots[0]
             raise InputError(
                 f"{folder}: Terraform runs in {root} or in {other}, not in both, and no module of"

@@ -177,6 +177,7 @@ def test_heredocs_hide_what_is_in_them(text: str) -> None:
         (r'"CN=a\,O=b"', None),
         (r'"\u00"', None),
         ('"$%{ if false }x%{ endif }"', None),
+        ('"$%{ if false }x$%{ endif }"', None),
         ('"${join("-", ["a"])}"', None),
         ('"a${"b"}c"', None),
         ('("x")', None),
