@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from kafka_shim.policy.formats.files_without_acls import local_modules
+from kafka_shim.policy.formats.hcl import find_clusters
 from kafka_shim.text.input_files import InputError
 
 _ADVICE = "and has ACLs; give the output of `terraform show -json`"
@@ -45,6 +46,10 @@ def check_terraform_folder(
     reached = {root: frozenset(_made_folders(root, calls)) for root in calls if root not in called}
     for unmade in with_acls.difference(*reached.values()):
         raise InputError(f"{called[unmade]} is made 0 times, {_ADVICE}")
+    for place in with_acls:
+        files = [path for path in acl_files if path.parent.resolve() == place]
+        if len(set[str]().union(*(find_clusters(texts[path]) for path in files))) > 1:
+            raise InputError(f"{place}: ACLs of several clusters, give those of one")
     roots = [root for root, folders in reached.items() if folders & with_acls]
     for root in roots:
         above = [each for each in calls if each in root.parents and each not in reached[root]]

@@ -459,6 +459,20 @@ def _cluster_of_block(block: Block) -> str:
     return " ".join(parts)
 
 
+def find_clusters(text: str) -> set[str]:
+    """Return what names the clusters of a file's ACLs; nothing for an invalid file."""
+    try:
+        blocks = list(parse_blocks(text))
+    except AclTextError:  # the file's own reader reports it
+        return set()
+    acls = (block for block in blocks if {*block.labels[:1]} & {*_SUPPORTED_TYPES})
+    return {
+        _cluster_of_block(block)
+        for block in acls
+        if block.keyword == "resource" and block_count_or_none(block) != 0
+    }
+
+
 def _attributes_of_block(
     block: Block, resource_name: str, known: Iterable[str], mistakes: ErrorCollector
 ) -> MappingWithLines:
