@@ -23,13 +23,13 @@ import kafka_shim
 from benchmarks.against.brokers import Broker, shim
 
 _MODULES = """
-    protocol/framing protocol/records/uniform_runs protocol/codec/runtime
+    protocol/framing protocol/records/validation protocol/codec/runtime
     shim/apis shim/dispatching/dispatcher
     shim/network/write_buffer shim/observing/audit_log
     shim/request/session shim/handlers/offset_fetch
     shim/handlers/fetch shim/handlers/init_producer_id shim/handlers/list_offsets
     shim/handlers/metadata shim/handlers/offset_commit shim/handlers/produce
-    shim/handlers/producing/append_checked shim/handlers/producing/appending
+    shim/handlers/producing/appending
     shim/handlers/common/topic_access
 """
 """What mypyc compiles without changes. It refuses more: slots of dataclasses, protocols that are

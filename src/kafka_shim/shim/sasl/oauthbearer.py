@@ -1,7 +1,7 @@
 """OAUTHBEARER (RFC 7628, KIP-255): a token instead of a password.
 
 A refused token gets a JSON status, upon which the client sends one more byte and the
-authentication fails. Who checks tokens, and how, is in `unsecured_token.py` and `signed_token.py`.
+authentication fails. Who checks tokens, and how, is in `bearer_token.py` and `signed_token.py`.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A classic group: its handling of JoinGroup, SyncGroup, Heartbeat and LeaveGroup.
 
 A group created by a mere offset commit is one too. State changes are in `classic_rebalance.py`,
-members in `classic_roster.py`, and checks of commits in `classic_group.py`.
+members in `classic_members.py`, and checks of commits in `classic_group.py`.
 """
 
 import random
