@@ -158,7 +158,7 @@ def test_jobs_depend_on_their_paths_alone() -> None:
     graph = grimp.build_graph("kafka_shim", cache_dir=None)
     imported = graph.find_upstream_modules("kafka_shim.pipeline", as_package=True)
     files = {f"src/{module.replace('.', '/')}.py" for module in imported}
-    assert len(files) > 100
+    assert len(files) > 50
     rooms = [f"src/kafka_shim/{room}" for room in ("policy/formats", "schemas", "text")]
     assert not [file for file in files if not file.startswith((*PIPELINE.args, *rooms))]
 
