@@ -98,7 +98,7 @@ def test_invalid_kafka_users_are_reported() -> None:
 
 
 def test_a_kafka_user_may_set_a_username() -> None:
-    """Strimzi's KafkaUser has this field since v1 of its schema."""
+    """Strimzi's KafkaUserSpec has this field after 0.51; `io.strimzi:api` 0.51.0 lacks it."""
     text = (STRIMZI % "tls").replace("spec:\n", "spec:\n  userName: Billing_1\n", 1)
     assert {rule.split("|")[3] for rule in rules(text)} == {"User:CN=Billing_1"}
 
