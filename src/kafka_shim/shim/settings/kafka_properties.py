@@ -430,8 +430,8 @@ def with_advertised_addresses(
 def unadvertised_listeners(
     listeners: Iterable[ListenerConfig], properties: Mapping[str, str]
 ) -> list[str]:
-    """Return the names of listeners that `advertised.listeners` lacks, if it is set."""
-    advertised = _advertised_addresses(properties)
+    """Return the names in `listeners` that `advertised.listeners` lacks, if both are set."""
+    advertised = _advertised_addresses(properties) if LISTENERS in properties else {}
     return [each.name for each in listeners if advertised and each.name not in advertised]
 
 
