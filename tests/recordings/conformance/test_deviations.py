@@ -95,8 +95,10 @@ def test_produce_without_records_is_answered() -> None:
     assert topic.partitions[0].log.end_offset == 0
 
 
-def test_odd_replicas_make_plain_partitions_on_zookeeper() -> None:
-    stage = Stage("1.1")
+@pytest.mark.parametrize("release", ["1.1", "3.0", "3.2"])
+def test_odd_replicas_make_plain_partitions(release: str) -> None:
+    """Real brokers, also 3.0.2 and 3.2.3, create the partitions 0 and 2."""
+    stage = Stage(release)
     rows = [
         CreatableReplicaAssignment(partition_index=index, broker_ids=[node])
         for index, node in ((0, 1), (2, 1))

@@ -199,16 +199,17 @@ def _requested_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list
     replicas = {
         assignment.partition_index: list(assignment.broker_ids) for assignment in topic.assignments
     }
+    # DEVIATION: gaps between the partitions are closed
+    without_gaps = [replicas[index] for index in sorted(replicas)]
     if not cluster.facts.topics.assigned_replicas_must_exist:
-        # DEVIATION: gaps between the partitions are closed
-        return [replicas[index] for index in sorted(replicas)]
+        return without_gaps
     if len(replicas) < len(topic.assignments):
         raise _invalid_assignment_error("duplicate partition")
     for node_ids in replicas.values():
         _check_assigned_brokers(node_ids, cluster)
     _check_equal_replica_counts(replicas.values())
     _check_no_partition_index_gaps(list(replicas), cluster)
-    return [replicas[index] for index in range(len(replicas))]
+    return without_gaps
 
 
 def _check_assigned_brokers(node_ids: Sequence[int], cluster: Cluster) -> None:
@@ -245,9 +246,10 @@ def _check_no_partition_index_gaps(indexes: Iterable[int], cluster: Cluster) -> 
         return
     if distinct_indexes[0] < 0:
         error = ErrorCode(cluster.facts.topics.negative_assigned_partition_error)
-    if error is ErrorCode.UNKNOWN_SERVER_ERROR:
+    if error is not ErrorCode.UNKNOWN_SERVER_ERROR:
+        raise _invalid_assignment_error("partitions must be numbered from 0 without gaps")
+    if 0 not in distinct_indexes or distinct_indexes[0] < 0:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    raise _invalid_assignment_error("partitions must be numbered from 0 without gaps")
 
 
 def _invalid_assignment_error(message: str) -> TopicError:
