@@ -218,6 +218,45 @@ async def test_a_keystore_that_a_client_sets_is_of_one_broker_until_a_reset(tmp_
         assert "must keep its names: its subject is `OU=Testing cert #" in text
 
 
+async def test_an_altered_keystore_is_loaded_at_the_next_start_and_left_by_a_reset(
+    tmp_path: Path,
+) -> None:
+    """The first certificate lacks a name of the second one, which only a running broker needs."""
+    authority = trustme.CA()
+    names = {"server.pem": ("localhost",), "wider.pem": ("localhost", "elsewhere")}
+    for file, of_file in names.items():
+        identity = authority.issue_cert(*of_file)
+        identity.private_key_and_cert_chain_pem.write_to_path(tmp_path / file)
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+
+    async def served_names(broker: Broker) -> list[str]:
+        wire = await open_tls(broker.bootstrap_servers(), context)
+        certificate = wire.writer.get_extra_info("ssl_object").getpeercert()
+        await close(wire)
+        return [name for _, name in certificate["subjectAltName"]]
+
+    properties = {
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(tmp_path / "server.pem"),
+        "ssl.allow.dn.changes": "true",
+    }
+    kept: dict[str, Any] = {"properties": properties, "data_dir": str(tmp_path / "data")}
+    async with serving(listeners=(TLS,), **kept) as broker:
+        name = "listener.name.ssl.ssl.keystore.location"
+        config = AlterableConfig(name=name, value=str(tmp_path / "wider.pem"))
+        request = IncrementalAlterConfigsRequest([AlterConfigsResource(4, "1", [config])])
+        wire = await open_tls(broker.bootstrap_servers(), context)
+        response = await wire.ask(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+        await close(wire)
+        assert response.responses[0].error_code == ErrorCode.NONE
+        assert await served_names(broker) == ["localhost", "elsewhere"]
+    async with serving(listeners=(TLS,), **kept) as broker:
+        assert await served_names(broker) == ["localhost", "elsewhere"]
+        broker.reset_to_initial_state()
+        assert await served_names(broker) == ["localhost"]
+
+
 async def test_a_pkcs12_keystore_and_truststore_are_used_for_mutual_tls(tmp_path: Path) -> None:
     authority = trustme.CA()
     identity = authority.issue_cert("localhost")

@@ -68,7 +68,7 @@ class ListenerStores:
         """Return the context for a new connection, with the stores that the broker has loaded."""
         altered = self._cluster.configs.brokers.get(node_id)
         if self._current(listener_name, node_id).altered is not altered:
-            self._load(node_id)  # the state was restored or reset
+            self._load(node_id, is_change=False)  # the state was restored or reset
         return self._current(listener_name, node_id).context
 
     def _current(self, listener_name: str, node_id: int) -> _LoadedStores:
@@ -83,15 +83,22 @@ class ListenerStores:
             ):
                 self._replacement(listener, current, settings)
 
-    def _load(self, node_id: int) -> None:
-        """Load the stores of a broker's settings, if settings or files have changed."""
+    def _load(self, node_id: int, *, is_change: bool = True) -> None:
+        """Load the stores of a broker's settings, if settings or files have changed.
+
+        Unless it is a change of the running broker, the current stores forbid nothing.
+        """
         altered = self._cluster.configs.brokers.get(node_id)
         for name, listener in self._listeners.items():
             settings = self._settings(listener, altered or {})
             current = self._current(name, node_id)
             if settings != current.settings or _modification_times(settings) != current.files:
                 try:
-                    current = self._replacement(listener, current, settings)
+                    current = (
+                        self._replacement(listener, current, settings)
+                        if is_change
+                        else self._build(listener, settings)
+                    )
                 except ConfigError as error:
                     log.warning("changed tls store not loaded", listener=name, reason=str(error))
             self._loaded[name, node_id] = current._replace(altered=altered)
