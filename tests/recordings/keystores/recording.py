@@ -69,7 +69,10 @@ def in_folder(settings: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 @contextmanager
 def _settled(kafka: _KafkaWithStores) -> Iterator[Broker]:
-    yield Broker(kafka.plain, kafka.ssl, kafka.stores, kafka.identities, SETTLING_S)
+    broker = Broker(kafka.plain, kafka.ssl, kafka.stores, kafka.identities, SETTLING_S)
+    while _look("", broker)[1] != _SERVED:  # it listens before it serves
+        time.sleep(0.2)
+    yield broker
 
 
 def _settings(release: str) -> dict[str, str]:

@@ -63,5 +63,11 @@ def test_a_truststore_is_loaded_in_1_1(stores: Stores) -> None:
     )
 
 
+def test_a_rejected_keystore_is_replaced_by_the_static_one_in_3_0(stores: Stores) -> None:
+    """Deviate from a real broker of 3.0.2, which goes on using the last one, `again`."""
+    steps = dict(play_on_shim(stores, "3.0", "names"))
+    assert (steps["1 look"], steps["3 look"]) == (["again", "served"], ["one", "served"])
+
+
 def test_releases_with_and_without_kip_978_were_recorded() -> None:
     assert {"2.8.2", "3.9.1", "4.4.0"} <= set(KIND.recordings.releases())
