@@ -35,7 +35,7 @@ from tests.support.commands import split
 from tests.support.frames import request_frame, sized
 
 PATIENCE_S: Final = 5
-SETTLING_S: Final = 1.0
+SETTLING_S: Final = 3.0
 """A real broker answers before it has loaded a new store."""
 _SET, _DELETE = 0, 1
 _SERVED, _REJECTED, _NO_HANDSHAKE = "served", "rejected", "no handshake"
