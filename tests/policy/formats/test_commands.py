@@ -467,3 +467,10 @@ def test_operations_have_no_underscore(word: str) -> None:
     assert rules(f"{grant} {word}") == ["TOPIC|t|LITERAL|User:a|*|DESCRIBE_CONFIGS|ALLOW"]
     for other in ("DESCRIBE_CONFIGS", "Describe_Configs"):
         assert f"unknown operation `{other}`" in refusal(f"{grant} {other}")
+
+
+def test_the_words_of_one_command_are_limited() -> None:
+    """Their parsing takes time by the square of their number: minutes for 100,000."""
+    assert rules(f"{READ_ORDERS} " + "--allow-host h " * 1_000)
+    with pytest.raises(AclTextError, match="a command of 20009 words: expected at most 20000"):
+        rules(f"{READ_ORDERS} " + "--allow-host h " * 10_000, "commands")

@@ -64,6 +64,12 @@ def test_invalid_lists_are_reported(text: str, complaint: str) -> None:
         parse_distinct_acls(text, "list")
 
 
+def test_an_invalid_line_is_cut_in_the_error() -> None:
+    with pytest.raises(AclTextError) as refused:
+        parse_distinct_acls("x" * 100_000, "list")
+    assert len(str(refused.value)) < 1_000
+
+
 @given(acls_of(LINES.filter(lambda text: ", host=" not in text and "patternType=" not in text)))
 def test_lists_survive_a_round_trip(acls: list[Acl]) -> None:
     assert set(parse_distinct_acls(kafka_list.format_acls(acls), "list")) == set(acls)

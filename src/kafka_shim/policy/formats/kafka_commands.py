@@ -32,6 +32,8 @@ _RESOURCE_OPTIONS = {
 }
 _quoted = lru_cache(1 << 12)(quoted_word)
 """Many commands name the same few principals and resources."""
+_WORDS_MAX = 20_000
+"""Of one command, whose parsing takes time by the square of their number."""
 _CONNECTION_OPTIONS = frozenset(
     {
         "--bootstrap-server",
@@ -80,6 +82,8 @@ def parse_known_commands(text: str) -> tuple[list[AclWithLine], list[AclTextErro
 
 
 def _parse_options(parser: argparse.ArgumentParser, options: Sequence[str]) -> argparse.Namespace:
+    if len(options) > _WORDS_MAX:
+        raise AclTextError(f"a command of {len(options)} words: expected at most {_WORDS_MAX}")
     before = ""
     for option in options:
         is_connection = _CONNECTION_OPTIONS.intersection((before, option.partition("=")[0]))

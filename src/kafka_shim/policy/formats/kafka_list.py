@@ -44,6 +44,8 @@ _OLD_ENTRY = re.compile(
 _NEW_HEADING = "Current ACLs for resource `ResourcePattern(resourceType="
 _RESOURCE_TYPES = frozenset(kind.name for kind in ResourceType)
 _PATTERN_TYPES = frozenset(pattern.name for pattern in PatternType)
+_SHOWN_MAX = 500
+"""Characters of a line in an error."""
 _PatternTexts = tuple[str, str, str]
 """Resource type, name and pattern type."""
 _HEADER_LINE = re.compile(r"^[ \t]*ACLs for principal `(.*)`[ \t\r]*$", re.MULTILINE)
@@ -91,7 +93,8 @@ def describe_partial_list(text: str) -> str | None:
 def _parse_entry_line(line: str, pattern: _PatternTexts | None) -> Acl:
     texts = _split_entry(line)
     if texts is None or pattern is None:
-        raise AclTextError(f"not a line that kafka-acls --list prints: `{line}`")
+        shown = line if len(line) <= _SHOWN_MAX else f"{line[:_SHOWN_MAX]}..."
+        raise AclTextError(f"not a line that kafka-acls --list prints: `{shown}`")
     principal, host, operation_text, permission_text = texts
     type_text, name, pattern_text = pattern
     resource_type, pattern_type, operation, permission = _parse_enums(
