@@ -47,8 +47,15 @@ def test_example_files_of_all_tools_have_the_same_acls(
 
 
 def test_the_same_acls_in_several_files_are_duplicates(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["policy", "lint", str(TOOLS)]) == 3
+    assert main(["policy", "lint", *(str(TOOLS / name) for name in FORMS)]) == 3
     *found, total = capsys.readouterr().out.splitlines()
     count = f"{len(ACLS) * (len(FORMS) - 1)} findings in {len(ACLS) * len(FORMS)} ACLs"
     assert total == f"{count} for Kafka {RELEASES[-1]}"
     assert all(": duplicate: " in line for line in found)
+
+
+def test_resources_of_two_providers_in_one_folder_may_be_of_two_clusters(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["policy", "lint", str(TOOLS)]) == 2
+    assert "tools: ACLs of several clusters, give those of one" in capsys.readouterr().err
