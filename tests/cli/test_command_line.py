@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
@@ -19,8 +20,8 @@ from kafka_shim.cli import (
     build_command_line_parser,
     main,
 )
-from kafka_shim.cli.command_parser import CommandParser
-from kafka_shim.cli.help_examples import EXAMPLES
+from kafka_shim.cli.command_parser import CommandParser, iter_commands
+from kafka_shim.cli.help_examples import EXAMPLES, SUBCOMMANDS
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.settings.configuration import config_from_arguments
@@ -175,6 +176,31 @@ def test_no_command_prints_the_help(
     assert set(re.findall(r"^    ([a-z-]+)\b", said, re.MULTILINE)) == {*COMMANDS}
     assert "(test, diff, lint, matrix, plan, apply," in said
     assert len(re.findall(r"^[A-Z]\w+: kafka-shim ", said, re.MULTILINE)) == 5
+
+
+def test_the_help_has_the_subcommands_of_each_command() -> None:
+    parser = build_command_line_parser(COMMANDS, COMMANDS)
+    [commands] = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
+    names = {
+        command: ", ".join(
+            each.prog.split()[-1] for each in iter_commands(commands.choices[command])
+        )
+        for command in COMMANDS
+    }
+    assert {command: text for command, text in names.items() if text} == SUBCOMMANDS
+
+
+def test_the_help_is_printed_without_the_modules_of_commands() -> None:
+    code = "import sys; from kafka_shim.cli import main; main(['--help'])"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "kafka_shim.cli.help_examples" in done.stderr
+    assert "kafka_shim.cli.serve" not in done.stderr
+    assert "kafka_shim.shim.broker" not in done.stderr
 
 
 def test_every_help_has_the_exit_codes() -> None:

@@ -105,7 +105,7 @@ def _parse_command_line(arguments: Sequence[str]) -> argparse.Namespace:
         arguments = [*arguments[1:], "--help"]
     command_name = next((word for word in arguments if word in COMMANDS), None)
     parser = (
-        build_command_line_parser(COMMANDS, COMMANDS)
+        build_command_line_parser(COMMANDS, ())
         if command_name is None
         else build_command_line_parser([command_name], [command_name], arguments)
     )

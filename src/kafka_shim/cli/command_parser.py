@@ -156,7 +156,7 @@ class OverviewParser(CommandParser):
     """The parser of `kafka-shim` itself, whose help has all commands in groups."""
 
     def format_help(self) -> str:
-        from kafka_shim.cli.help_examples import GROUPS
+        from kafka_shim.cli.help_examples import GROUPS, SUBCOMMANDS
 
         [commands] = [a for a in self._actions if isinstance(a, argparse._SubParsersAction)]
         summaries = {each.dest: each.help or "" for each in commands._choices_actions}
@@ -165,8 +165,7 @@ class OverviewParser(CommandParser):
             lines += ["", f"{title}: {example}"]
             for name in names:
                 lines.append(f"    {name:<14}{summaries[name]}")
-                below = [each.prog.split()[-1] for each in iter_commands(commands.choices[name])]
-                lines += [f"    {'':<14}({', '.join(below)})"] if below else []
+                lines += [f"    {'':<14}({SUBCOMMANDS[name]})"] if name in SUBCOMMANDS else []
         return "\n".join([*lines, "", str(self.epilog), ""])
 
 

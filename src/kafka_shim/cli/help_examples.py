@@ -101,6 +101,16 @@ GROUPS: Final = (
     ("Shell", "kafka-shim completion bash >>~/.bashrc", ("completion",)),
 )
 """Title, example and commands of each part of `kafka-shim --help`."""
+SUBCOMMANDS: Final = {
+    "conformance": "suite, report, run, check, list",
+    "pipeline": "ingest, what-breaks, unused-acls, findings, least-acls, denials, clients,"
+    " readiness, diff, timeline, watch, damage, report",
+    "policy": "test, diff, lint, matrix, plan, apply, equivalent, implies, disjoint, check,"
+    " compact, schema",
+    "trace": "info, cat, grep, view, import, export",
+    "vectors": "run, list, show",
+}
+"""As in the commands' own parsers, whose modules take three times as long as the whole help."""
 
 _MISMATCHES: Final = {
     "kafka-shim principal": "3 no rule matches a subject",
