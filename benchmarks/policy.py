@@ -130,7 +130,10 @@ def main() -> int:
             timed("policy diff, all of it", ["policy", "diff", str(old), nothing]),
             timed("policy lint", ["policy", "lint", str(old)]),
             timed("policy plan, all of it", ["policy", "plan", str(old), nothing]),
-            timed("policy matrix", ["policy", "matrix", str(old), "--topic", "team-7.*", "--csv"]),
+            timed(
+                "policy matrix",
+                ["policy", "matrix", str(old), "--resource", "topic:team-7.*", "--csv"],
+            ),
         ]
     if any(missed):
         print(f"goals missed: {'; '.join(filter(None, missed))}")

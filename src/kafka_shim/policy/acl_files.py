@@ -165,8 +165,11 @@ def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:
 
 def _conflicts_among_files(files: Sequence[TextFile]) -> list[str]:
     """Return errors about Strimzi's users in several files that cannot be those of one cluster."""
-    files = [*{Path(file.path).resolve(): file for file in files}.values()]
-    files = [file for file in files if detect_format(file.text, file.path) == "strimzi"]
+    files = [
+        file
+        for file in {Path(file.path).resolve(): file for file in files}.values()
+        if "KafkaUser" in file.text and detect_format(file.text, file.path) == "strimzi"
+    ]
     if len(files) < 2:
         return []
     from kafka_shim.policy.formats.strimzi import find_conflicts, parse_users  # noqa: PLC0415 - only for several files
